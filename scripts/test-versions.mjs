@@ -46,7 +46,7 @@ process.exitCode = failures === 0 ? 0 : 1;
 /** Installs what the subject needs, and runs its tests. */
 async function resultOf(subject) {
   const { name, suite, only } = subject;
-  const modules = subject.install === undefined ? '' : install(subject);
+  const modules = subject.install === undefined ? ((await subject.obtain?.()) ?? '') : install(subject);
   const { files } = SUITES[suite];
   const { env, leftOut } = subject.env
     ? { env: subject.env(modules), leftOut: [] }

@@ -1,6 +1,7 @@
 /**
  * What the tests run on, one after the other: versions of servers and of Node, each with the tests that concern it. Plain data.
  */
+import { getPackagedMysql } from '../get-mysql.mjs';
 
 /** Tests by what they are about: arguments of vitest. */
 export const SUITES = {
@@ -15,7 +16,9 @@ export const SUITES = {
       'test/reading/dialects.test.ts',
       'test/cli/bad-sources.test.ts',
       'test/cli/init-dialects.test.ts',
-      ...['as-drafted', 'binary-keys', 'modes', 'restarted-source', 'types'].map((n) => `test/pipeline/${n}.test.ts`),
+      ...['as-drafted', 'binary-keys', 'change-tables', 'modes', 'restarted-source', 'types'].map(
+        (n) => `test/pipeline/${n}.test.ts`,
+      ),
     ],
   },
   units: {
@@ -38,7 +41,7 @@ const POSTGRES = [
 ];
 
 /**
- * `install`: npm packages with it, if it is not one of the project's. `env` and `node` get the folder of these packages.
+ * `install`: npm packages with it, if it is not one of the project's; or `obtain` gets it. `env` and `node` get its folder.
  * `version`: a program, and arguments with which it prints its version. `only`: tests whose title has this word.
  */
 export const SUBJECTS = [
@@ -57,6 +60,14 @@ export const SUBJECTS = [
     };
   }),
   { name: 'MariaDB', suite: 'dialects', only: 'MariaDB', version: () => ['mariadbd', '--version'] },
+  {
+    name: 'MySQL 8.0',
+    suite: 'dialects',
+    only: 'MySQL',
+    obtain: getPackagedMysql,
+    env: (folder) => ({ TEST_MYSQL: folder, TESTS_WITHOUT: 'MariaDB,SQLite' }),
+    version: (folder) => [`${folder}/bin/mysqld`, '--version'],
+  },
   {
     name: 'SQLite',
     suite: 'dialects',
@@ -78,7 +89,8 @@ export const SUBJECTS = [
 
 /** What could not be had, and what is known of it all the same. */
 export const NEVER_RAN = {
-  'MySQL 5.7, 8.0, 8.4 and 9': 'no server can be installed for the tests; MariaDB stands for them',
+  'MySQL 8.4 and 9, and 8.0 after 8.0.15': 'no server of them can be installed for the tests',
+  'MySQL 5.7': 'not supported; it was not tried whether anything works',
   'SQL Server, any version': 'no server can be installed for the tests; the texts of its queries are compared',
   'PostgreSQL 11 and older': 'not supported; it was not tried whether anything works',
   'Node 21, 23 and 25': "not maintained by Node's own project, or not for long",

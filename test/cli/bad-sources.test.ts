@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FILES } from '../mapping/sync-on-disk.js';
-import { here, mariadb, postgres, type TestDatabase } from '../source/dialect-databases.js';
+import { here, mariadb, mysql, postgres, type TestDatabase } from '../source/dialect-databases.js';
 import { isHere } from '../here.js';
 import { runInProcess } from './in-process.js';
 
@@ -38,6 +38,23 @@ const EVERY_SERVER: readonly BadAddress[] = [
   ],
   ['TLS although the server has none', (url) => (url.search = '?sslmode=no-verify'), 'config_invalid', /TLS/],
 ];
+const LIKE_MYSQL = {
+  cases: [
+    ...EVERY_SERVER,
+    ['a wrong password', (url) => (url.password = 'hunter2'), 'config_invalid', /rejected the user name/],
+    [
+      'an unknown sslmode',
+      (url) => (url.search = '?sslmode=perhaps'),
+      'config_invalid',
+      /unknown sslmode; known: disable/,
+    ],
+    ['an unknown parameter', (url) => (url.search = '?tls=yes'), 'config_invalid', /does not know the parameter tls/],
+  ] satisfies BadAddress[],
+  account: (name: string) =>
+    `CREATE USER ${name} IDENTIFIED BY 'stranger'; GRANT SELECT (id) ON people_view TO ${name}`,
+  dropped: (name: string) => `DROP USER ${name}`,
+  writes: 'DELETE FROM closed RETURNING id, name',
+};
 const SERVERS = [
   {
     dialect: postgres,
@@ -60,24 +77,8 @@ const SERVERS = [
     dropped: (name: string) => `DROP ROLE ${name}`,
     writes: 'DELETE FROM closed RETURNING id, name',
   },
-  {
-    dialect: mariadb,
-    cases: [
-      ...EVERY_SERVER,
-      ['a wrong password', (url) => (url.password = 'hunter2'), 'config_invalid', /rejected the user name/],
-      [
-        'an unknown sslmode',
-        (url) => (url.search = '?sslmode=perhaps'),
-        'config_invalid',
-        /unknown sslmode; known: disable/,
-      ],
-      ['an unknown parameter', (url) => (url.search = '?tls=yes'), 'config_invalid', /does not know the parameter tls/],
-    ] satisfies BadAddress[],
-    account: (name: string) =>
-      `CREATE USER ${name} IDENTIFIED BY 'stranger'; GRANT SELECT (id) ON people_view TO ${name}`,
-    dropped: (name: string) => `DROP USER ${name}`,
-    writes: 'DELETE FROM closed RETURNING id, name',
-  },
+  { dialect: mariadb, ...LIKE_MYSQL },
+  { dialect: mysql, ...LIKE_MYSQL },
 ];
 
 let folder: string;

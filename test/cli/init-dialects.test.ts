@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadOnlineRetail } from '../../src/embedded/online-retail/load-shop.js';
 import { createDatabase, type Database } from '../pipeline/shop.js';
-import { here, mariadb, sqlite, type TestDatabase } from '../source/dialect-databases.js';
+import { here, mariadb, mysql, sqlite, type TestDatabase } from '../source/dialect-databases.js';
 import { isHere } from '../here.js';
 import { runInProcess } from './in-process.js';
 
@@ -25,22 +25,22 @@ interface Case {
   readonly literal: (text: string) => string;
 }
 
-const CASES: readonly Case[] = [
-  {
-    dialect: mariadb,
-    literal: (text) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`,
-    shop: `
+const ON_SERVERS: Omit<Case, 'dialect'> = {
+  literal: (text) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`,
+  shop: `
       CREATE TABLE customers (customer_id int PRIMARY KEY, first_name varchar(80), last_name varchar(80), email varchar(200),
         phone varchar(40), country varchar(40) NOT NULL, marketing_opt_in tinyint(1), created_at datetime NOT NULL,
         updated_at timestamp(6) NOT NULL, INDEX (updated_at, customer_id)) COMMENT 'Customers of the shop';
-      CREATE TABLE invoices (invoice_no varchar(20) PRIMARY KEY, customer_id int REFERENCES customers (customer_id),
+      CREATE TABLE invoices (invoice_no varchar(20) PRIMARY KEY, customer_id int,
         kind enum('sale', 'cancellation') NOT NULL, invoiced_at datetime NOT NULL, total decimal(12, 2) NOT NULL,
-        currency char(3) NOT NULL, updated_at timestamp(6) NOT NULL, INDEX (updated_at, invoice_no));
-      CREATE TABLE invoice_lines (invoice_no varchar(20) NOT NULL REFERENCES invoices (invoice_no), line_no int NOT NULL,
+        currency char(3) NOT NULL, updated_at timestamp(6) NOT NULL, INDEX (updated_at, invoice_no),
+        FOREIGN KEY (customer_id) REFERENCES customers (customer_id));
+      CREATE TABLE invoice_lines (invoice_no varchar(20) NOT NULL, line_no int NOT NULL,
         stock_code varchar(20) NOT NULL, description varchar(200), quantity int NOT NULL, unit_price decimal(12, 4) NOT NULL,
         line_total decimal(14, 4) NOT NULL, entered_at datetime NOT NULL, updated_at timestamp(6) NOT NULL,
-        PRIMARY KEY (invoice_no, line_no), INDEX (updated_at, invoice_no, line_no));`,
-    untidy: `
+        PRIMARY KEY (invoice_no, line_no), INDEX (updated_at, invoice_no, line_no),
+        FOREIGN KEY (invoice_no) REFERENCES invoices (invoice_no));`,
+  untidy: `
       CREATE TABLE \`Order\` (\`Id\` bigint unsigned PRIMARY KEY, \`select\` varchar(20), \`first name\` text COMMENT 'one\\n# two',
         state enum('open', 'sent'), flags set('a', 'b'), paid bit(1), active tinyint(1), data json, photo longblob, year year,
         total decimal(30, 10) NOT NULL, last_modified datetime NOT NULL DEFAULT now(), INDEX (last_modified, \`Id\`));
@@ -48,7 +48,11 @@ const CASES: readonly Case[] = [
       CREATE TABLE nokey (x int);
       INSERT INTO \`Order\` (\`Id\`, data, total, paid, flags) VALUES (18446744073709551615, '[1]', 5.25, b'1', 'a,b');
       INSERT INTO staff VALUES (1, NULL, now()), (2, 1, NULL);`,
-  },
+};
+
+const CASES: readonly Case[] = [
+  { dialect: mariadb, ...ON_SERVERS },
+  { dialect: mysql, ...ON_SERVERS },
   {
     dialect: sqlite,
     literal: (text) => `'${text.replaceAll("'", "''")}'`,

@@ -77,6 +77,18 @@ it('are noted together with the position, and by the latest reader of the feed a
   expect(await the.ledger.feeds.acquire('shop', feed.name)).toMatchObject({ position: at('30') });
 });
 
+it('keep with the position what the source has confirmed, by the latest reader alone, until the feed begins anew', async () => {
+  await the.ledger.feeds.noteConfirmed(feed, '7');
+  await note(['a'], '20');
+  const newer = await the.ledger.feeds.acquire('shop', feed.name);
+  expect(newer.position).toEqual({ ...at('20'), confirmed: '7' });
+  await expect(the.ledger.feeds.noteConfirmed(feed, '9')).rejects.toMatchObject({ code: 'fenced_off' });
+  const known = (await the.ledger.feeds.ofSync('shop')).find(({ name }) => name === feed.name);
+  expect(known?.position).toEqual({ ...at('20'), confirmed: '7' });
+  await the.ledger.feeds.begin(newer, at('5', 'two'));
+  expect((await the.ledger.feeds.acquire('shop', feed.name)).position).toEqual({ ...at('5', 'two'), confirmed: null });
+});
+
 it('end the dead letters of rows that are gone', async () => {
   const partition = await newPartition();
   const letter: DeadLetter = {

@@ -23,7 +23,7 @@ export const NOT_FORGOTTEN: Readonly<Record<string, string>> = {
   // docs/retention.md says so.
   'it moves on with the next change': 'positions.cursor',
   'it names a row that has changed, until the next run has read it': 'changed_rows.key changed_rows.key_hash',
-  'the source alone knows what it means': 'change_feeds.origin change_feeds.position',
+  'the source alone knows what it means': 'change_feeds.origin change_feeds.position change_feeds.confirmed',
   'other records that wait for the person name it until their wait is over': 'waiting.missing',
   'forget refuses while the batch is open; afterwards they are NULL':
     'batches.external_ids batches.content_hashes batches.low batches.high',

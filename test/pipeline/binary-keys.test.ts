@@ -1,7 +1,7 @@
 /** Tables with binary keys, such as UUIDs in MySQL: one text identifies, references and finds each record. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runInProcess } from '../cli/in-process.js';
-import { mariadb, postgres, sqlite, type TestDialect } from '../source/dialect-databases.js';
+import { here, mariadb, mysql, postgres, sqlite, type TestDialect } from '../source/dialect-databases.js';
 import { openShop } from './shop.js';
 
 const SYNC = 'bytes';
@@ -16,13 +16,14 @@ interface Case {
 const CASES: readonly Case[] = [
   { dialect: postgres, bytes: 'bytea', literal: (digits) => `'\\x${digits}'` },
   { dialect: mariadb, bytes: 'binary(16)', literal: (digits) => `x'${digits}'` },
+  { dialect: mysql, bytes: 'binary(16)', literal: (digits) => `x'${digits}'` },
   { dialect: sqlite, bytes: 'blob', literal: (digits) => `x'${digits}'` },
 ];
 
 const digitsOf = (no: number): string => `a0eebc999c0b4ef8bb6d${no.toString(16).padStart(12, '0')}`;
 const uuidOf = (no: number): string => digitsOf(no).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 
-describe.each(CASES)('a shop on $dialect.name with keys of 16 bytes', ({ dialect, bytes, literal }) => {
+describe.each(here(CASES))('a shop on $dialect.name with keys of 16 bytes', ({ dialect, bytes, literal }) => {
   it('arrives with its references, and each record can be found by its external id', async () => {
     const database = await dialect.create();
     onTestFinished(() => database.drop());

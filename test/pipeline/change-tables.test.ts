@@ -1,9 +1,10 @@
 /** Runs that go by a change table, from its installation to its removal, on each kind of database. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runInProcess } from '../cli/in-process.js';
-import { undisturbed } from '../source/change-table-database.js';
+import { CHANGES, SET_BACK, undisturbed } from '../source/change-table-database.js';
 import { here, sqlite, TEST_DIALECTS } from '../source/dialect-databases.js';
 import { isHere } from '../here.js';
+import { open } from '../source/reading.js';
 import { failureOf, openShop, SYNC } from './shop.js';
 import { filesOf } from './shop-files.js';
 
@@ -95,6 +96,45 @@ describe.each(here(TEST_DIALECTS))('a sync that goes by a change table of $name'
     expect(await shop.stored('customer', '8')).toMatchObject({ name: 'Unheard' });
     expect(await shop.stored('customer', '9')).toMatchObject({ status: 'gone' });
     expect(await shop.run()).toMatchObject({ outcome: 'complete', total: { read: 0 } });
+  }, 180_000);
+
+  it('reads every row again if its triggers were made again, or its database was restored from an older copy', async () => {
+    const database = await dialect.create();
+    onTestFinished(() => database.drop());
+    await database.run(CUSTOMERS);
+    const insert = (id: number) =>
+      database.run(`INSERT INTO customers (id, name, email, status) VALUES (${id}, 'Customer', 'c@example.org', 'A')`);
+    for (const id of [1, 2, 3]) await insert(id);
+    const load = () => Promise.resolve();
+    const shop = await openShop({ sourceUrl: database.url, other: { files: files(), load } });
+    onTestFinished(() => shop.close());
+    const install = () => runInProcess(['changes', 'install', SYNC, '--apply'], shop.env);
+    expect(await install()).toMatchObject({ code: 0 });
+    await shop.work();
+    expect(await shop.run()).toMatchObject({ total: { read: 3, accepted: 3 } });
+
+    const source = open(database.url);
+    onTestFinished(() => source.close());
+    const { statements } = await source.changes(CHANGES).removal();
+    await database.run(statements.find(({ sql }) => /^DROP (TRIGGER|FUNCTION) .*_[0-9a-f]{8}/.test(sql))!.sql);
+    await database.run(`UPDATE customers SET name = 'Unheard' WHERE id = 2`);
+    await database.run('DELETE FROM customers WHERE id = 3');
+    expect(await install()).toMatchObject({ code: 0 });
+    // Both rows that are there, and the record of the one that is gone.
+    expect(await shop.run()).toMatchObject({ outcome: 'complete', total: { read: 3, unchanged: 1 } });
+    expect(await shop.stored('customer', '2')).toMatchObject({ name: 'Unheard' });
+    expect(await shop.stored('customer', '3')).toMatchObject({ status: 'gone' });
+
+    for (const id of [4, 5]) await insert(id);
+    expect(await shop.run()).toMatchObject({ outcome: 'complete' });
+    expect(await shop.run()).toMatchObject({ total: { read: 0 } });
+    await database.run(SET_BACK[listed.name]);
+    const report = await shop.run();
+    expect(report).toMatchObject({ outcome: 'complete', total: { read: 4 } });
+    expect(report.notes).toMatchObject([
+      { message: expect.stringContaining('gone back to an earlier state') as string },
+    ]);
+    expect(await shop.run()).toMatchObject({ total: { read: 0 } });
   }, 180_000);
 });
 

@@ -1,7 +1,7 @@
-/** Runs of every mode while the source keeps changing: the same on PostgreSQL and MariaDB. */
+/** Runs of every mode while the source keeps changing: the same on PostgreSQL, MariaDB and MySQL. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { RunReport } from '../../src/domain/run/run.js';
-import { here, mariadb, postgres, type TestDatabase } from '../source/dialect-databases.js';
+import { here, mariadb, mysql, postgres, type TestDatabase } from '../source/dialect-databases.js';
 import { eventually, failureOf, openShop, SYNC, text, type Shop } from './shop.js';
 
 /** One table, mapping and schema each; nothing but the high watermark and the cursor protects what is read. */
@@ -24,7 +24,7 @@ const definitionOf = (name: string): string =>
     schema: { type: 'object', properties: { id: text, name: text, status: text }, required: ['id'] },
   });
 
-describe.each(here([postgres, mariadb]))('$name', ({ create, instant, now, numbers, name: product }) => {
+describe.each(here([postgres, mariadb, mysql]))('$name', ({ create, instant, now, numbers, name: product }) => {
   let source: TestDatabase;
   let shop: Shop;
   beforeAll(async () => {
@@ -57,7 +57,7 @@ describe.each(here([postgres, mariadb]))('$name', ({ create, instant, now, numbe
   const insert = (table: string, id: number, at = now, name = 'n'): Promise<void> =>
     source.run(`INSERT INTO ${table} (id, name, at) VALUES (${id}, '${name}', ${at})`);
   const ago = (minutes: number): string =>
-    `${now} - INTERVAL ${product === 'MariaDB' ? `${minutes} MINUTE` : `'${minutes} minutes'`}`;
+    `${now} - INTERVAL ${product === 'PostgreSQL' ? `'${minutes} minutes'` : `${minutes} MINUTE`}`;
   const ids = async (table: string): Promise<number[]> => {
     const rows = await shop.store.query<{ id: string }>(
       `select external_id as id from sandbox.resources r join sandbox.schema_definitions s on s.id = r.schema_id where s.name = $1`,

@@ -8,6 +8,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { startPostgres } from '../../src/embedded/postgres-server.js';
 import { isHere } from '../here.js';
 import { startMariaDb } from '../source/mariadb-server.js';
+import { startMysql } from '../source/mysql-server.js';
 import { idsIn } from './platform-proxy.js';
 import { openEnds, openShop, NO_OPEN_ENDS, text } from './shop.js';
 
@@ -44,8 +45,8 @@ async function postgres(): Promise<Server> {
   };
 }
 
-async function mariadb(): Promise<Server> {
-  const server = await startMariaDb();
+const onServer = (begin: typeof startMariaDb) => async (): Promise<Server> => {
+  const server = await begin();
   onTestFinished(() => server.stop());
   const connect = (database: string) => mysql.createConnection(server.url(database).replace('mariadb:', 'mysql:'));
   const admin = await connect('mysql');
@@ -60,16 +61,18 @@ async function mariadb(): Promise<Server> {
     },
     restart: () => server.restart(),
   };
-}
+};
 
 const numbers = {
   postgres: `SELECT i, 'n' FROM generate_series(1, ${ROWS}) i`,
   mariadb: `SELECT seq, 'n' FROM seq_1_to_${ROWS}`,
+  mysql: `WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < ${ROWS}) SELECT i, 'n' FROM r`,
 };
 
 it.each([
   ['PostgreSQL', postgres, numbers.postgres] as const,
-  ...(isHere('MariaDB') ? [['MariaDB', mariadb, numbers.mariadb] as const] : []),
+  ...(isHere('MariaDB') ? [['MariaDB', onServer(startMariaDb), numbers.mariadb] as const] : []),
+  ...(isHere('MySQL') ? [['MySQL', onServer(startMysql), numbers.mysql] as const] : []),
 ])('%s: every row is read and counted once, and sent once', async (_, start, rows) => {
   const source = await start();
   await source.run('CREATE TABLE things (id int PRIMARY KEY, name varchar(10))');

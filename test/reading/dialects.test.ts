@@ -5,13 +5,14 @@ import { ChunkBuilder } from '../../src/reading/chunk-builder.js';
 import { prepareMapping } from '../../src/reading/prepared-mapping.js';
 import { openReader } from '../../src/reading/reader.js';
 import { definition, syncFolder } from '../mapping/sync-on-disk.js';
-import { here, mariadb, TEST_DIALECTS } from '../source/dialect-databases.js';
+import { here, TEST_DIALECTS } from '../source/dialect-databases.js';
 import { ALL } from '../source/reading.js';
 
 /** How a point in time is declared and written, and what a mapping needs to read it. */
 const INSTANTS = {
   PostgreSQL: { type: 'timestamptz', zone: '+00', field: 'placed' },
   MariaDB: { type: 'timestamp(6) NULL', zone: '', field: 'placed' },
+  MySQL: { type: 'timestamp(6) NULL', zone: '', field: 'placed' },
   SQLite: { type: 'timestamp', zone: '', field: '{ column: placed, transforms: [{ dateTime: { zone: UTC } }] }' },
 } as const;
 
@@ -60,7 +61,7 @@ it.each(here(TEST_DIALECTS).flatMap((dialect) => [true, false].map((proven) => (
     const database = await dialect.create();
     onTestFinished(() => database.drop());
     const { type, zone, field } = INSTANTS[dialect.name];
-    if (dialect === mariadb) await database.run(`SET time_zone = '+00:00'`);
+    if (dialect.speaks === 'mysql') await database.run(`SET time_zone = '+00:00'`);
     await database.run(
       `CREATE TABLE orders (id int PRIMARY KEY, name varchar(2000), total decimal(12, 2), paid boolean, day date, note text, placed ${type})`,
     );

@@ -66,6 +66,7 @@ export class FeedModel {
         asked(() => {
           if (this.#random.chance(this.faults.forgotten)) this.#saw('a confirmation was forgotten');
           else this.#confirmed = Math.max(this.#confirmed, Number(at));
+          return null;
         }),
     };
   }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import type { ChangeFeed, ChangeGroup, FeedPosition } from '../../src/domain/source/change-feed.js';
 import type { InstallationStatement, PlannedTable } from '../../src/domain/source/feed-installation.js';
 import type { Source } from '../../src/domain/source/source.js';
-import { postgresOn, type TestDialect, type Writer } from './dialect-databases.js';
+import { postgresOn, type TestDialect, type TestDialectName, type Writer } from './dialect-databases.js';
 import { open } from './reading.js';
 import { groupsFrom, keysOf, positionAfter, startSlotServer, type SlotServer } from './slot-server.js';
 
@@ -20,6 +20,14 @@ export function undisturbed(dialect: TestDialect): TestDialect {
   afterAll(() => server.stop());
   return postgresOn(() => server.url('postgres'));
 }
+
+/** Sets back what the table beside the change table says, as an older copy of the database has it. */
+export const SET_BACK: Readonly<Record<TestDialectName, string>> = {
+  PostgreSQL: 'UPDATE partner_sync_changes.partner_changes_state SET pruned_xid = 0, pruned_seq = 0',
+  MariaDB: 'UPDATE partner_changes_state SET pruned = 0',
+  MySQL: 'UPDATE partner_changes_state SET pruned = 0',
+  SQLite: 'UPDATE partner_changes_state SET pruned = 0',
+};
 
 export interface ChangeTableDatabase {
   readonly url: string;

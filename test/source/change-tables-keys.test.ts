@@ -68,6 +68,31 @@ const CASES: Readonly<Record<TestDialectName, KeyCases>> = {
     },
     refused: ['double', 'float', 'timestamp', 'bit(8)'],
   },
+  MySQL: {
+    session: [
+      `SET time_zone = '-03:30'`,
+      `SET NAMES latin1`,
+      `SET sql_mode = 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES,PAD_CHAR_TO_FULL_LENGTH'`,
+    ],
+    values: {
+      'bigint unsigned': ['0', '18446744073709551615'],
+      'int(8) zerofill': ['42'],
+      'decimal(20,5)': ['1.50000', '-0.00001'],
+      'varchar(40) character set latin1': [`'it''s "1"'`, `''`, `CHAR(92)`, `_utf8mb4 X'5A6FC3AB'`],
+      'varchar(40) character set utf8mb4': [`_utf8mb4 X'F09F9880'`, `_utf8mb4 X'C384'`],
+      'varchar(40) character set utf8mb4 collate utf8mb4_0900_ai_ci': [`_utf8mb4 X'C384'`, `'b '`],
+      'char(5)': [`'ab'`],
+      date: [`'2024-02-29'`],
+      'datetime(6)': [`'2024-07-01 12:00:00.120000'`],
+      datetime: [`'2024-07-01 12:00:00'`],
+      'time(3)': [`'-12:30:00.500'`],
+      'binary(4)': [`X'00ff5c27'`],
+      'varbinary(8)': [`X''`, `X'5c22'`],
+      "enum('x','y')": [`'y'`],
+      year: ['2024'],
+    },
+    refused: ['double', 'float', 'timestamp', 'bit(8)'],
+  },
   SQLite: {
     session: [],
     values: {
@@ -90,6 +115,8 @@ const COLLATIONS: Readonly<Record<TestDialectName, string>> = {
     CREATE TABLE names (a text COLLATE ignoring_case, b text COLLATE "C", no integer, PRIMARY KEY (a, b))`,
   MariaDB: `CREATE TABLE names (a varchar(20) CHARACTER SET latin1 COLLATE latin1_general_ci,
     b varchar(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci, no integer, PRIMARY KEY (a, b))`,
+  MySQL: `CREATE TABLE names (a varchar(20) CHARACTER SET latin1 COLLATE latin1_general_ci,
+    b varchar(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_ai_ci, no integer, PRIMARY KEY (a, b))`,
   SQLite: 'CREATE TABLE names (a text COLLATE NOCASE, b text, no integer, PRIMARY KEY (a, b))',
 };
 

@@ -1,7 +1,7 @@
 /** Transactions that are committed later than others which began after them: change tables of servers pass none of them by. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createChangeTable, keysFrom, turnOf, type ChangeTableDatabase, undisturbed } from './change-table-database.js';
-import { here, mariadb, postgres } from './dialect-databases.js';
+import { here, mariadb, mysql, postgres } from './dialect-databases.js';
 
 const ORDERS = 'CREATE TABLE orders (id integer NOT NULL PRIMARY KEY, note varchar(40))';
 
@@ -12,7 +12,7 @@ async function writerOf({ connect }: ChangeTableDatabase) {
   return writer;
 }
 
-describe.each(here([postgres, mariadb]))('a change table of $name', (listed) => {
+describe.each(here([postgres, mariadb, mysql]))('a change table of $name', (listed) => {
   const dialect = undisturbed(listed);
   const orders = () => createChangeTable(dialect, ORDERS, { orders: ['id'] });
 

@@ -1,6 +1,7 @@
 /** The contract of change feeds, kept by the change tables of every kind of database. */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { CHANGES, createChangeTable, keysFrom, turnOf, undisturbed } from './change-table-database.js';
+import { CHANGES, createChangeTable, keysFrom, SET_BACK, turnOf, undisturbed } from './change-table-database.js';
+import { tableMark } from '../../src/source/changes/recorded-source.js';
 import { here, TEST_DIALECTS, type TestDialectName } from './dialect-databases.js';
 import { plan, readAll } from './reading.js';
 import { groupsFrom, positionAfter } from './slot-server.js';
@@ -11,6 +12,7 @@ const ORDERS = 'CREATE TABLE orders (id integer NOT NULL PRIMARY KEY, note varch
 const PLACE: Readonly<Record<TestDialectName, string>> = {
   PostgreSQL: 'partner_sync_changes.',
   MariaDB: '',
+  MySQL: '',
   SQLite: '',
 };
 
@@ -21,6 +23,7 @@ const OTHER_TRIGGER: Readonly<Record<TestDialectName, (name: string) => readonly
     `CREATE TRIGGER ${name} AFTER DELETE ON orders FOR EACH ROW EXECUTE FUNCTION ${name}()`,
   ],
   MariaDB: (name) => [`CREATE TRIGGER ${name} AFTER DELETE ON orders FOR EACH ROW INSERT INTO audit VALUES (OLD.id)`],
+  MySQL: (name) => [`CREATE TRIGGER ${name} AFTER DELETE ON orders FOR EACH ROW INSERT INTO audit VALUES (OLD.id)`],
   SQLite: (name) => [`CREATE TRIGGER ${name} AFTER DELETE ON orders BEGIN INSERT INTO audit VALUES (OLD.id); END`],
 };
 
@@ -51,7 +54,7 @@ describe.each(here(TEST_DIALECTS))('a change table of $name', (listed) => {
       { parts: ['order_no', 'line'] },
     );
     const { table } = (await planned({ parts: ['order_no', 'line'] }))[0]!;
-    expect((await feed.state()).tables).toEqual([table]);
+    expect((await feed.state()).tables).toMatchObject([table]);
     const start = await feed.begin();
     await run(`INSERT INTO parts VALUES ('it''s "1"', 7, NULL)`);
     const rows = (await groupsFrom(feed, start)).flatMap((group) => group.rows);
@@ -153,6 +156,70 @@ describe.each(here(TEST_DIALECTS))('a change table of $name', (listed) => {
     const anew = await feed.begin();
     await run('INSERT INTO orders VALUES (1, NULL)');
     expect((await turnOf(feed, anew))[0]).toEqual(['orders:1']);
+  });
+
+  it('tells a table whose triggers were dropped and made again from one whose triggers have stayed', async () => {
+    const { feed, run, runAll, planned } = await createChangeTable(
+      dialect,
+      `${ORDERS}; CREATE TABLE others (id integer NOT NULL PRIMARY KEY); CREATE TABLE added (id integer NOT NULL PRIMARY KEY)`,
+      { orders: ['id'], others: ['id'] },
+    );
+    const sinceOf = async (name: string) => (await feed.state()).tables.find((table) => table.name === name)?.since;
+    const before = { orders: await sinceOf('orders'), others: await sinceOf('others') };
+    expect(before.orders).toEqual(expect.any(String));
+    const all = await planned({ orders: ['id'], others: ['id'], added: ['id'] });
+    await runAll((await feed.installation(all)).statements);
+    expect({ orders: await sinceOf('orders'), others: await sinceOf('others') }).toEqual(before);
+
+    const removal = (await feed.removal()).statements.map(({ sql }) => sql);
+    const ofOrders = /DROP (TRIGGER|FUNCTION) .*_([0-9a-f]{8})/;
+    const mark = tableMark(all[0]!.table);
+    await run(removal.find((sql) => ofOrders.exec(sql)?.[2] === mark)!);
+    expect(await sinceOf('orders')).toBeUndefined();
+    await runAll((await feed.installation(all)).statements);
+    expect(await sinceOf('orders')).toEqual(expect.any(String));
+    expect(await sinceOf('orders')).not.toBe(before.orders);
+    expect(await sinceOf('others')).toBe(before.others);
+  });
+
+  it('notices an older copy of its database that has grown beyond what was read', async () => {
+    const { feed, run } = await orders();
+    const start = await feed.begin();
+    await run('INSERT INTO orders VALUES (1, NULL)');
+    await run('INSERT INTO orders VALUES (2, NULL)');
+    const [, read] = await keysFrom(feed, start);
+    const position = { ...read, confirmed: await feed.confirm(read) };
+    expect(position.confirmed).toEqual(expect.any(String));
+    expect((await feed.state(position)).problem).toBeNull();
+    // Nothing is left to be deleted: what was kept before is still there.
+    expect(await feed.confirm(read)).toBe(position.confirmed);
+
+    await run(SET_BACK[listed.name]);
+    await run('INSERT INTO orders VALUES (3, NULL)');
+    const lost = { code: 'changes_lost', message: expect.stringContaining('gone back to an earlier state') as string };
+    await expect(groupsFrom(feed, position)).rejects.toMatchObject(lost);
+    expect((await feed.state(position)).problem).toContain('gone back to an earlier state');
+    const anew = await feed.begin();
+    await run('INSERT INTO orders VALUES (4, NULL)');
+    expect((await keysFrom(feed, anew))[0]).toContain('orders:4');
+  });
+
+  it('goes on from where it was read if only the confirmation is older, as after a crash between the two', async () => {
+    const { feed, run } = await orders();
+    const start = await feed.begin();
+    await run('INSERT INTO orders VALUES (1, NULL)');
+    await run('INSERT INTO orders VALUES (2, NULL)');
+    const [, first] = await keysFrom(feed, start);
+    const confirmed = await feed.confirm(first);
+    await run('INSERT INTO orders VALUES (3, NULL)');
+    const [, second] = await keysFrom(feed, { ...first, confirmed });
+    await feed.confirm(second);
+    await run('INSERT INTO orders VALUES (4, NULL)');
+    // The confirmation of `second` has reached the source, and not the ledger.
+    expect((await keysFrom(feed, { ...second, confirmed }))[0]).toEqual(['orders:4']);
+    const unconfirmed = await feed.begin();
+    await run('INSERT INTO orders VALUES (5, NULL)');
+    expect((await keysFrom(feed, { ...unconfirmed, confirmed: null }))[0]).toContain('orders:5');
   });
 
   it('installs what is missing, nothing that is there, and leaves nothing when it is removed', async () => {

@@ -4,12 +4,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import BetterSqlite from 'better-sqlite3';
-import mysql from 'mysql2/promise';
+import driver from 'mysql2/promise';
 import pg from 'pg';
 import type { SourceDialect } from '../../src/domain/source/source-address.js';
 import { createDatabase } from '../pipeline/shop.js';
 import { isHere } from '../here.js';
+import type { LaunchedServer } from './launched-server.js';
 import { startMariaDb } from './mariadb-server.js';
+import { startMysql } from './mysql-server.js';
 
 /** A connection that writes: the partner's application. */
 export interface Writer {
@@ -28,12 +30,14 @@ export interface TestDatabase {
 }
 
 /** What databases differ in is declared by name in the shared tests, whose types demand an entry for each. */
-export type TestDialectName = 'PostgreSQL' | 'MariaDB' | 'SQLite';
+export type TestDialectName = 'PostgreSQL' | 'MariaDB' | 'MySQL' | 'SQLite';
 /** Those that are servers: what tests of sessions and of accounts need. */
 export type TestServerName = Exclude<TestDialectName, 'SQLite'>;
 
 export interface TestDialect {
   readonly name: TestDialectName;
+  /** The dialect of a source that reads it. */
+  readonly speaks: SourceDialect;
   readonly create: () => Promise<TestDatabase>;
   readonly quote: (name: string) => string;
   /** A table of the numbers 1 to `count`, named `n(i)`, for FROM. */
@@ -57,6 +61,7 @@ export const here = <T extends TestDialect | { readonly dialect: TestDialect }>(
 /** PostgreSQL on a server of the test's own, which `server` gives, or on the one that all tests share. */
 export const postgresOn = (server?: () => string): TestDialect => ({
   name: 'PostgreSQL',
+  speaks: 'postgres',
   async create() {
     const database = await createDatabase(server?.());
     return {
@@ -88,13 +93,18 @@ export const postgresOn = (server?: () => string): TestDialect => ({
 
 export const postgres = postgresOn();
 
-export const mariadb: TestDialect = {
-  name: 'MariaDB',
+function numbersByRecursion(count: number): string {
+  return `(WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < ${count}) SELECT i FROM r) n`;
+}
+
+/** What MariaDB and MySQL have in common. */
+const onServer = (start: () => Promise<LaunchedServer>): Omit<TestDialect, 'name' | 'numbers'> => ({
+  speaks: 'mysql',
   async create() {
-    const server = await startMariaDb();
+    const server = await start();
     const name = `t_${randomUUID().replaceAll('-', '').slice(0, 16)}`;
-    const open = async (database: string): Promise<mysql.Connection> =>
-      mysql.createConnection({
+    const open = async (database: string): Promise<driver.Connection> =>
+      driver.createConnection({
         uri: server.url(database).replace('mariadb:', 'mysql:'),
         charset: 'utf8mb4',
         multipleStatements: true,
@@ -110,8 +120,8 @@ export const mariadb: TestDialect = {
         return { run: async (sql) => void (await connection.query(sql)), end: () => connection.end() };
       },
       async kill(text) {
-        const [rows] = await admin.query<mysql.RowDataPacket[]>(
-          'SELECT id FROM information_schema.processlist WHERE LOCATE(?, info) > 0 AND id <> CONNECTION_ID()',
+        const [rows] = await admin.query<driver.RowDataPacket[]>(
+          'SELECT id AS id FROM information_schema.processlist WHERE LOCATE(?, info) > 0 AND id <> CONNECTION_ID()',
           [text],
         );
         for (const { id } of rows as { id: number }[]) await admin.query(`KILL CONNECTION ${id}`);
@@ -124,16 +134,24 @@ export const mariadb: TestDialect = {
     };
   },
   quote: (name) => `\`${name.replaceAll('`', '``')}\``,
-  numbers: (count) => `(SELECT seq AS i FROM seq_1_to_${count}) n`,
   instant: 'timestamp(6) NOT NULL',
   local: 'datetime(6)',
   now: 'now(6)',
   slow: (seconds) => `CONCAT('x', SLEEP(${seconds}))`,
   text: (sql) => `CAST(${sql} AS CHAR)`,
+});
+
+export const mariadb: TestDialect = {
+  name: 'MariaDB',
+  ...onServer(startMariaDb),
+  numbers: (count) => `(SELECT seq AS i FROM seq_1_to_${count}) n`,
 };
+
+export const mysql: TestDialect = { name: 'MySQL', ...onServer(startMysql), numbers: numbersByRecursion };
 
 export const sqlite: TestDialect = {
   name: 'SQLite',
+  speaks: 'sqlite',
   create() {
     const folder = mkdtempSync(join(tmpdir(), 'partner-sync-sqlite-'));
     const file = join(folder, 'shop.db');
@@ -154,8 +172,7 @@ export const sqlite: TestDialect = {
     });
   },
   quote: (name) => `"${name.replaceAll('"', '""')}"`,
-  numbers: (count) =>
-    `(WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < ${count}) SELECT i FROM r) n`,
+  numbers: numbersByRecursion,
   instant: 'timestamp',
   local: 'timestamp',
   now: `strftime('%Y-%m-%d %H:%M:%f', 'now')`,
@@ -163,13 +180,15 @@ export const sqlite: TestDialect = {
   text: (sql) => `CAST(${sql} AS TEXT)`,
 };
 
-/** For each dialect of a source, the database that stands for it in the shared tests, or why there is none. */
-const STANDS_FOR: Readonly<Record<SourceDialect, TestDialect | { readonly untested: string }>> = {
-  postgres,
-  mysql: mariadb,
-  sqlite,
+/** For each dialect of a source, the databases that stand for it in the shared tests, or why there is none. */
+const STANDS_FOR: Readonly<Record<SourceDialect, readonly TestDialect[] | { readonly untested: string }>> = {
+  postgres: [postgres],
+  mysql: [mariadb, mysql],
+  sqlite: [sqlite],
   mssql: { untested: 'no server can be installed for the tests; the README says so' },
 };
 
 /** The databases that the shared tests run on. */
-export const TEST_DIALECTS: readonly TestDialect[] = Object.values(STANDS_FOR).filter((entry) => 'name' in entry);
+export const TEST_DIALECTS: readonly TestDialect[] = Object.values(STANDS_FOR).flatMap((entry) =>
+  'untested' in entry ? [] : entry,
+);

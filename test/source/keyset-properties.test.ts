@@ -54,6 +54,18 @@ const CASES: Readonly<Record<TestDialectName, Case>> = {
     ],
     stamp: 'datetime(6)',
   },
+  MySQL: {
+    kinds: [
+      ['int', whole],
+      ['bigint', big],
+      ['decimal(12, 2)', decimal],
+      ['varchar(40)', text],
+      ['varchar(40) COLLATE utf8mb4_0900_as_cs', text],
+      ['char(36)', uuid],
+      ['date', day],
+    ],
+    stamp: 'datetime(6)',
+  },
   SQLite: {
     kinds: [
       ['INTEGER', big],

@@ -1,6 +1,7 @@
 /** Column types of each database with their boundary values: what must arrive, and the content of docs/types.md. */
 import type { TestDialectName } from './dialect-databases.js';
 import { MARIADB_CASES } from './type-cases/mariadb.js';
+import { MYSQL_CASES } from './type-cases/mysql.js';
 import { POSTGRESQL_CASES } from './type-cases/postgresql.js';
 import { SQLITE_CASES } from './type-cases/sqlite.js';
 import type { TypeCase } from './type-cases/type-case.js';
@@ -22,11 +23,13 @@ export const SETUP: Readonly<Record<TestDialectName, string>> = {
     CREATE DOMAIN some_mood AS mood;`,
   // Zero dates are refused by new servers and there in old ones.
   MariaDB: `SET sql_mode = ''`,
+  MySQL: `SET sql_mode = ''`,
   SQLite: 'SELECT 1',
 };
 
 export const TYPE_CASES: Readonly<Record<TestDialectName, readonly TypeCase[]>> = {
   PostgreSQL: POSTGRESQL_CASES,
   MariaDB: MARIADB_CASES,
+  MySQL: MYSQL_CASES,
   SQLite: SQLITE_CASES,
 };

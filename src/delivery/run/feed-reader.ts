@@ -157,7 +157,7 @@ export class FeedReader {
       if (writes) await inLedger(() => this.#feeds.note(this.#acquired, changes, group.position));
     }
     // Nothing lies between: the next reading may begin there, though the ledger still has the position before.
-    this.#position = last ?? before;
+    this.#position = last === null ? before : { ...last, confirmed: before.confirmed };
     this.#unconfirmed += keys;
     if (writes) {
       await inLedger(() => this.#feeds.note(this.#acquired, [], this.#position, true));
@@ -181,8 +181,13 @@ export class FeedReader {
               yield { mappingId, keys };
   }
 
+  /** A crash before the ledger knows of it leaves an older confirmation there, which is no harm. */
   async #confirm(position: FeedPosition): Promise<void> {
-    await this.#feed.confirm(position);
+    const confirmed = await this.#feed.confirm(position);
+    if (confirmed !== null && confirmed !== position.confirmed) {
+      await this.#feeds.noteConfirmed(this.#acquired, confirmed);
+      this.#position = { ...position, confirmed };
+    }
     this.#unconfirmed = 0;
   }
 

@@ -38,6 +38,11 @@ export interface FeedPosition {
   readonly origin: string;
   /** All changes up to here have been noted. */
   readonly at: string;
+  /**
+   * What the source has kept of the last confirmation, if it keeps any: it has less in mind only after it was restored from an older
+   * copy.
+   */
+  readonly confirmed?: string | null;
 }
 
 /** Rows of one table that may have changed. */
@@ -104,8 +109,11 @@ export interface ChangeFeed {
    *   feed
    */
   read(position: FeedPosition, signal: AbortSignal): AsyncGenerator<ChangeGroup>;
-  /** Tells the source that it need not keep changes up to `position` any more. It may forget that it was told. */
-  confirm(position: FeedPosition): Promise<void>;
+  /**
+   * Tells the source that it need not keep changes up to `position` any more. It may forget that it was told, unless it returns
+   * what it keeps of it: {@link FeedPosition.confirmed}.
+   */
+  confirm(position: FeedPosition): Promise<string | null>;
   /** What has to be run so that the feed reports these tables to this account. Reads the catalogue only. */
   installation(tables: readonly PlannedTable[]): Promise<FeedInstallation>;
   /** What has to be run so that nothing of the feed is left. Reads the catalogue only. */

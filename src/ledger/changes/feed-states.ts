@@ -43,14 +43,14 @@ export function openFeedStates(knex: Knex): FeedStates {
     },
     async before(sync, names) {
       const { rows } = await knex.raw<{ rows: BeforeRow[] }>(
-        `SELECT name, origin, position AS at, extract(epoch FROM now() - seen_at)::float8 AS "unseenFor"
+        `SELECT name, origin, position AS at, confirmed, extract(epoch FROM now() - seen_at)::float8 AS "unseenFor"
          FROM change_feeds WHERE sync = ? AND name = ANY (CAST(? AS text[]))`,
         [sync, [...names]],
       );
       return new Map(
-        rows.map(({ name, origin, at, unseenFor }) => [
+        rows.map(({ name, origin, at, confirmed, unseenFor }) => [
           name,
-          { position: origin === null || at === null ? null : { origin, at }, unseenFor },
+          { position: origin === null || at === null ? null : { origin, at, confirmed }, unseenFor },
         ]),
       );
     },
@@ -68,7 +68,7 @@ export function openFeedStates(knex: Knex): FeedStates {
     giveUp: (sync, name, confirmed, why) =>
       inTransaction(knex, async (trx) => {
         await trx.raw(
-          `UPDATE change_feeds SET fencing_token = fencing_token + 1, origin = NULL, position = NULL, given_up = :why
+          `UPDATE change_feeds SET fencing_token = fencing_token + 1, origin = NULL, position = NULL, confirmed = NULL, given_up = :why
            WHERE sync = :sync AND name = :name`,
           { sync, name, why },
         );
@@ -91,5 +91,6 @@ interface BeforeRow {
   readonly name: string;
   readonly origin: string | null;
   readonly at: string | null;
+  readonly confirmed: string | null;
   readonly unseenFor: number | null;
 }

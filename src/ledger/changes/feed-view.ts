@@ -40,7 +40,7 @@ export function openFeedView(knex: Knex): FeedView {
       const feeds = await knex('change_feeds')
         .where({ sync })
         .orderBy('name')
-        .select<FeedRow[]>('name', 'origin', 'position', 'read_at', 'given_up');
+        .select<FeedRow[]>('name', 'origin', 'position', 'confirmed', 'read_at', 'given_up');
       const { rows: mappings } = await knex.raw<{ rows: MappingRow[] }>(
         `SELECT m.feed, mappings.name AS mapping, m.loaded, o.recorded_at AS "oldestAt",
            mappings.read_until AS "deliveredUntil",
@@ -52,10 +52,10 @@ export function openFeedView(knex: Knex): FeedView {
          WHERE mappings.sync = :sync ORDER BY mappings.name`,
         { sync, bound: COUNT_BOUND },
       );
-      return feeds.map(({ name, origin, position, read_at: readAt, given_up: givenUp }) => ({
+      return feeds.map(({ name, origin, position, confirmed, read_at: readAt, given_up: givenUp }) => ({
         name,
         givenUp,
-        position: origin === null || position === null ? null : { origin, at: position },
+        position: origin === null || position === null ? null : { origin, at: position, confirmed },
         readAt,
         mappings: mappings.filter(({ feed }) => feed === name).map(({ feed: _, ...mapping }) => mapping),
       }));
@@ -67,6 +67,7 @@ interface FeedRow {
   readonly name: string;
   readonly origin: string | null;
   readonly position: string | null;
+  readonly confirmed: string | null;
   readonly read_at: Date | null;
   readonly given_up: string | null;
 }

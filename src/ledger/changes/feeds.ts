@@ -78,6 +78,8 @@ export interface Feeds extends FeedView, FeedStates {
     position: FeedPosition | null,
     isAll?: boolean,
   ): Promise<void>;
+  /** The source keeps this of the last confirmation: {@link FeedPosition.confirmed}. Throws `fenced_off`. */
+  noteConfirmed(feed: AcquiredFeed, confirmed: string): Promise<void>;
   /** null if no feed has been read for the mapping yet. */
   mapping(mappingId: number): Promise<FedMapping | null>;
   /** Those of the mappings for which a feed has been read, by their numbers. */
@@ -121,17 +123,19 @@ export function openFeeds(knex: Knex): Feeds {
       const { rows } = await knex.raw<{ rows: FeedRow[] }>(
         `INSERT INTO change_feeds AS f (sync, name) VALUES (?, ?)
          ON CONFLICT (sync, name) DO UPDATE SET fencing_token = f.fencing_token + 1
-         RETURNING sync, name, fencing_token AS "fencingToken", origin, position AS at,
+         RETURNING sync, name, fencing_token AS "fencingToken", origin, position AS at, confirmed,
            given_up AS "givenUp"`,
         [sync, name],
       );
-      const { origin, at, ...feed } = rows[0]!;
-      return { ...feed, position: origin === null || at === null ? null : { origin, at } };
+      const { origin, at, confirmed, ...feed } = rows[0]!;
+      return { ...feed, position: origin === null || at === null ? null : { origin, at, confirmed } };
     },
     begin: (feed, position) =>
       inTransaction(knex, async (trx) => {
         await moveTo(trx, feed, position, false);
-        await trx('change_feeds').where({ sync: feed.sync, name: feed.name }).update({ given_up: null });
+        await trx('change_feeds')
+          .where({ sync: feed.sync, name: feed.name })
+          .update({ given_up: null, confirmed: null });
         await trx.raw(
           `UPDATE fed_mappings SET ${NOT_LOADED}
            WHERE feed = ? AND mapping_id IN (SELECT id FROM mappings WHERE sync = ?)`,
@@ -176,6 +180,11 @@ export function openFeeds(knex: Knex): Feeds {
           await trx('fed_mappings')
             .whereIn('mapping_id', [...deleted, ...changed])
             .update({ missed_deletes: true, truncated: true, search_plan_id: null });
+      }),
+    noteConfirmed: (feed, confirmed) =>
+      inTransaction(knex, async (trx) => {
+        await moveTo(trx, feed, null, false);
+        await trx('change_feeds').where({ sync: feed.sync, name: feed.name }).update({ confirmed });
       }),
     mapping: async (mappingId) => (await mappings([mappingId])).get(mappingId) ?? null,
     mappings,
@@ -233,6 +242,7 @@ interface FeedRow {
   givenUp: string | null;
   origin: string | null;
   at: string | null;
+  confirmed: string | null;
 }
 
 /** Locks the feed for this transaction, and moves its position if one is given. */

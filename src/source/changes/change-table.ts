@@ -4,7 +4,7 @@
  *
  * Places in a change table are texts that only the kind of database can interpret.
  */
-import type { FeedTable } from '../../domain/source/change-feed.js';
+import type { ReportedTable } from '../../domain/source/change-feed.js';
 import type { FeedInstallation, FeedRemoval, PlannedTable } from '../../domain/source/feed-installation.js';
 
 /** Why a change table cannot be read. `isLost`: what was not read yet can never be read any more. */
@@ -30,8 +30,8 @@ export interface TableStatus {
   readonly end: string;
   /** The size of the table. */
   readonly keptBytes: number | null;
-  /** The tables with triggers. */
-  readonly tables: readonly FeedTable[];
+  /** The tables with triggers. `since` differs once they were made again. */
+  readonly tables: readonly ReportedTable[];
 }
 
 /** A row of the change table. */

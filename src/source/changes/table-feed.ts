@@ -50,7 +50,7 @@ class TableFeed implements ChangeFeed {
       for await (const { rows, at } of this.#table.pages(position.at, signal)) {
         // After the page: what had been deleted when it was read is known by now.
         this.#assertComplete(read, await this.#table.identity());
-        read = { origin: position.origin, at };
+        read = { ...position, at };
         yield { ...(await this.#changesOf(rows)), position: read, committedAt: null };
         signal.throwIfAborted();
       }
@@ -62,10 +62,12 @@ class TableFeed implements ChangeFeed {
     }
   }
 
-  async confirm(position: FeedPosition): Promise<void> {
+  async confirm(position: FeedPosition): Promise<string | null> {
     const { origin } = readableIdentity(await this.#table.status());
     if (origin !== position.origin) throw changesLost(ANOTHER);
-    if (await this.#table.canPrune()) await this.#table.prune(position.at);
+    if (!(await this.#table.canPrune())) return null;
+    await this.#table.prune(position.at);
+    return (await this.#table.identity()).pruned;
   }
 
   installation(tables: readonly PlannedTable[]): Promise<FeedInstallation> {
@@ -92,11 +94,12 @@ class TableFeed implements ChangeFeed {
   #lostSince(position: FeedPosition, { identity, end }: TableStatus): string | null {
     const why = this.#prunedSince(position, identity!);
     if (why !== null) return why;
-    return this.#table.compare(position.at, end) > 0 ? 'the change table has gone back to an earlier state' : null;
+    return this.#table.compare(position.at, end) > 0 ? GONE_BACK : null;
   }
 
-  #prunedSince({ origin, at }: FeedPosition, identity: TableIdentity): string | null {
+  #prunedSince({ origin, at, confirmed = null }: FeedPosition, identity: TableIdentity): string | null {
     if (origin !== identity.origin) return ANOTHER;
+    if (confirmed !== null && this.#table.compare(confirmed, identity.pruned) > 0) return GONE_BACK;
     return this.#table.compare(identity.pruned, at) > 0
       ? 'rows of the change table were deleted that had not been read: somebody else reads it'
       : null;
@@ -130,6 +133,8 @@ class TableFeed implements ChangeFeed {
 
 const isWhole = (key: RecordedKey): key is SourceKey => !key.includes(null);
 
+/** Rows that are there may be others than those that were read under their numbers. */
+const GONE_BACK = 'the change table has gone back to an earlier state';
 const ANOTHER = 'the database or the change table is another one than before';
 
 const changesLost = (why: string): PartnerSyncError => new PartnerSyncError('changes_lost', `source: ${why}`);

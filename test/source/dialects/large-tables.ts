@@ -13,7 +13,9 @@ export function largeTables(at: Opened): void {
     await at.database.run(`CREATE TABLE gaps (id bigint PRIMARY KEY)`);
     await at.database.run(`INSERT INTO gaps SELECT CASE WHEN i < 500 THEN -i ELSE i * 1000 END FROM ${numbers(1000)}`);
     await at.database.run(
-      { PostgreSQL: 'ANALYZE gaps', MariaDB: 'ANALYZE TABLE gaps', SQLite: 'ANALYZE' }[dialect.name],
+      { PostgreSQL: 'ANALYZE gaps', MariaDB: 'ANALYZE TABLE gaps', MySQL: 'ANALYZE TABLE gaps', SQLite: 'ANALYZE' }[
+        dialect.name
+      ],
     );
     const read = plan('gaps', ['id']);
     const ranges = await at.source.splitKeys(read, 100);
@@ -35,10 +37,11 @@ export function largeTables(at: Opened): void {
     const wide = {
       PostgreSQL: `repeat('x', 1000000)`,
       MariaDB: `repeat('x', 1000000)`,
+      MySQL: `repeat('x', 1000000)`,
       SQLite: `hex(zeroblob(500000))`,
     };
     await at.database.run(
-      `CREATE TABLE fat (id int PRIMARY KEY, v ${dialect.name === 'MariaDB' ? 'longtext' : 'text'})`,
+      `CREATE TABLE fat (id int PRIMARY KEY, v ${dialect.speaks === 'mysql' ? 'longtext' : 'text'})`,
     );
     await at.database.run(`INSERT INTO fat SELECT i, ${wide[dialect.name]} FROM ${numbers(40)}`);
     const read = plan('fat', ['id'], null, ['v']);
@@ -63,6 +66,9 @@ export function largeTables(at: Opened): void {
   });
 }
 
+const RANGES = `CREATE TABLE parted (id int, day date, PRIMARY KEY (day, id)) PARTITION BY RANGE COLUMNS (day)
+  (PARTITION p1 VALUES LESS THAN ('2020-02-01'), PARTITION p2 VALUES LESS THAN (MAXVALUE))`;
+
 /** On those that have partitions. */
 export function partitions(at: Opened): void {
   const { dialect } = at;
@@ -72,8 +78,8 @@ export function partitions(at: Opened): void {
       PostgreSQL: `CREATE TABLE parted (id int, day date, PRIMARY KEY (day, id)) PARTITION BY RANGE (day);
         CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM ('2020-01-01') TO ('2020-02-01');
         CREATE TABLE parted_2 PARTITION OF parted DEFAULT;`,
-      MariaDB: `CREATE TABLE parted (id int, day date, PRIMARY KEY (day, id)) PARTITION BY RANGE COLUMNS (day)
-        (PARTITION p1 VALUES LESS THAN ('2020-02-01'), PARTITION p2 VALUES LESS THAN (MAXVALUE))`,
+      MariaDB: RANGES,
+      MySQL: RANGES,
     };
     await at.database.run(parts[dialect.name as TestServerName]);
     for (const [id, day] of [

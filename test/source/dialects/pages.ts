@@ -104,7 +104,9 @@ export function pages(at: Opened): void {
     });
 
     it('distinguish keys that differ but compare equal in the database', async () => {
-      const fold = { PostgreSQL: 'text', MariaDB: 'varchar(20)', SQLite: 'text COLLATE NOCASE' }[dialect.name];
+      const fold = { PostgreSQL: 'text', MariaDB: 'varchar(20)', MySQL: 'varchar(20)', SQLite: 'text COLLATE NOCASE' }[
+        dialect.name
+      ];
       await at.database.run(`CREATE TABLE folded (k ${fold})`);
       const keys = ['a', 'A', 'b', 'B', 'é', 'e', 'E', 'a ', 'ss', 'ß', '😀', 'ﬀ'];
       for (const k of keys) await at.database.run(`INSERT INTO folded VALUES ('${k}')`);
@@ -135,6 +137,11 @@ export function pages(at: Opened): void {
           jsonb: [`'[1.0]'`, `'[1.00]'`],
         },
         MariaDB: { "enum('a', 'A') COLLATE utf8mb4_bin": [`'a'`, `'A'`] },
+        MySQL: {
+          "enum('a', 'A') COLLATE utf8mb4_bin": [`'a'`, `'A'`],
+          'varchar(9) COLLATE utf8mb4_0900_ai_ci': [`'a'`, `'A'`, `'á'`, `'a '`],
+          'varchar(9) COLLATE utf8mb4_0900_as_cs': [`_utf8mb4 X'C3A1'`, `_utf8mb4 X'61CC81'`],
+        },
         SQLite: { 'string COLLATE NOCASE': [`'a'`, `'A'`, '1'], 'COLLATE NOCASE': [`'a'`, `'A'`, '1'] },
       };
       for (const [i, [type, values]] of Object.entries(cases[dialect.name]!).entries()) {
@@ -187,6 +194,7 @@ export function pages(at: Opened): void {
       const widen = {
         PostgreSQL: 'ALTER TABLE changing ALTER v TYPE numeric(10,1)',
         MariaDB: 'ALTER TABLE changing MODIFY v decimal(10,1)',
+        MySQL: 'ALTER TABLE changing MODIFY v decimal(10,1)',
         SQLite: `ALTER TABLE changing DROP COLUMN v; ALTER TABLE changing ADD COLUMN v decimal(10,1) DEFAULT 3.5`,
       }[dialect.name];
       await at.database.run(widen);

@@ -60,6 +60,7 @@ export function openTransactions(at: Opened): void {
     const grants: Readonly<Record<TestServerName, string>> = {
       PostgreSQL: `CREATE ROLE ${name} LOGIN PASSWORD 'secret'; GRANT SELECT ON ALL TABLES IN SCHEMA public TO ${name}`,
       MariaDB: `CREATE USER ${name}@'%' IDENTIFIED BY 'secret'; GRANT SELECT ON *.* TO ${name}@'%'`,
+      MySQL: `CREATE USER ${name}@'%' IDENTIFIED BY 'secret'; GRANT SELECT ON *.* TO ${name}@'%'`,
     };
     await at.database.run(`CREATE TABLE watched (id int PRIMARY KEY, at ${instant} DEFAULT ${dialect.now})`);
     await at.database.run(grants[dialect.name as TestServerName]);

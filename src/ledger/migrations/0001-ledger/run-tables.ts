@@ -202,6 +202,8 @@ export const RUN_TABLES = `
     -- NULL: it has not begun. What the texts mean is known to the source alone.
     origin text,
     position text,
+    -- What the source keeps of the last confirmation; NULL: nothing.
+    confirmed text,
     -- Up to when all changes are noted.
     read_at timestamptz,
     -- Raised by each attempt that reads the feed: an older attempt that was frozen cannot write any more.

@@ -1,5 +1,5 @@
 /** Which parts of a change table are there in MySQL or MariaDB, and what the account may do with them. */
-import type { FeedTable } from '../../../domain/source/change-feed.js';
+import type { FeedTable, ReportedTable } from '../../../domain/source/change-feed.js';
 import { tableMark } from '../../changes/recorded-source.js';
 import type { TableConfig } from '../../changes/table-config.js';
 import type { Session } from '../../dialect.js';
@@ -29,6 +29,8 @@ export interface TriggerPart {
   readonly table: string;
   readonly name: string;
   readonly body: string;
+  /** When it was made. */
+  readonly created: string;
 }
 
 /** Everything. */
@@ -61,7 +63,7 @@ const VARIABLES_SQL = `SHOW GLOBAL VARIABLES WHERE Variable_name IN ('read_only'
  */
 export const catalogueJson = ({ table }: TableConfig): string =>
   `CONCAT('[',\n` +
-  `  COALESCE((SELECT JSON_ARRAYAGG(JSON_ARRAY(event_object_table, trigger_name, action_statement)) FROM information_schema.triggers\n` +
+  `  COALESCE((SELECT JSON_ARRAYAGG(JSON_ARRAY(event_object_table, trigger_name, action_statement, CAST(created AS CHAR))) FROM information_schema.triggers\n` +
   `    WHERE trigger_schema = DATABASE() AND trigger_name RLIKE '^${table}_[0-9a-f]{8}_[iud]$'), '[]'), ',',\n` +
   `  COALESCE((SELECT JSON_ARRAYAGG(JSON_ARRAY(table_name, referenced_table_name)) FROM information_schema.referential_constraints\n` +
   `    WHERE constraint_schema = DATABASE() AND NOT (delete_rule IN ('RESTRICT', 'NO ACTION') AND update_rule IN ('RESTRICT', 'NO ACTION'))), '[]'),\n` +
@@ -87,7 +89,7 @@ export async function readTableParts(run: Session['run'], config: TableConfig): 
   const [[json]] = (await ask(
     `SELECT ${hasFunction ? `${partNames(config, schema).catalogue}()` : catalogueJson(config)}`,
   )) as [[string]];
-  const [triggers, cascades] = JSON.parse(json) as [[string, string, string][], [string, string][]];
+  const [triggers, cascades] = JSON.parse(json) as [[string, string, string, string][], [string, string][]];
   const ofTable = (name: string) => tables.find(([found]) => found === name);
   return {
     database,
@@ -99,19 +101,20 @@ export async function readTableParts(run: Session['run'], config: TableConfig): 
     hasState: ofTable(`${table}_state`) !== undefined,
     hasFunction,
     bytes: ofTable(table) === undefined ? null : Number(ofTable(table)![1]),
-    triggers: triggers.map(([of, name, body]) => ({ table: of, name, body })),
+    triggers: triggers.map(([of, name, body, created]) => ({ table: of, name, body, created })),
     cascades: cascades.map(([of, parent]) => ({ table: of, parent })),
   };
 }
 
 /** The tables of which every change is recorded. */
-export function recordedTables(config: TableConfig, { schema, triggers }: TableParts): FeedTable[] {
-  return [...new Set(triggers.map(({ table }) => table))]
-    .map((name): FeedTable => ({ schema, name }))
-    .filter((table) =>
-      TRIGGER_KINDS.every((kind) => triggers.some(({ name }) => name === triggerName(config, table, kind))),
+export const recordedTables = (config: TableConfig, { schema, triggers }: TableParts): ReportedTable[] =>
+  [...new Set(triggers.map(({ table }) => table))].flatMap((name) => {
+    const table: FeedTable = { schema, name };
+    const ofTable = TRIGGER_KINDS.map((kind) =>
+      triggers.find((each) => each.name === triggerName(config, table, kind)),
     );
-}
+    return ofTable.includes(undefined) ? [] : [{ ...table, since: ofTable.map((each) => each!.created).join() }];
+  });
 
 /** An account such as `root@%` as GRANT has it. */
 export function quotedAccount(account: string): string {

@@ -1,5 +1,5 @@
 /** Which parts of a change table are there in PostgreSQL, and how they are, as the catalogue says. */
-import type { FeedTable } from '../../../domain/source/change-feed.js';
+import type { FeedTable, ReportedTable } from '../../../domain/source/change-feed.js';
 import type { Session } from '../../dialect.js';
 import type { TableConfig } from '../../changes/table-config.js';
 import { FUNCTION_SCHEMA } from '../changes/slot-functions.js';
@@ -12,6 +12,8 @@ export interface TriggerPart extends FeedTable {
   readonly function: string;
   /** As pg_trigger has it: A for always. */
   readonly enabled: string;
+  /** Differs once the trigger was disabled or made again, or its function replaced. */
+  readonly since: string;
 }
 
 /** A function that records changes. */
@@ -75,7 +77,8 @@ const PARTS_SQL = `
         'isPublic', EXISTS (SELECT FROM aclexplode(coalesce(proacl, acldefault('f', proowner))) WHERE grantee = 0))), '[]')
       FROM pg_proc WHERE ${OURS}),
     'triggers', (SELECT coalesce(json_agg(json_build_object('schema', nspname, 'name', relname,
-        'trigger', tgname, 'function', proname, 'enabled', tgenabled) ORDER BY nspname, relname, tgname), '[]')
+        'trigger', tgname, 'function', proname, 'enabled', tgenabled,
+        'since', concat_ws('.', t.oid, t.xmin, p.xmin)) ORDER BY nspname, relname, tgname), '[]')
       FROM pg_trigger t JOIN pg_proc p ON p.oid = tgfoid JOIN pg_class c ON c.oid = tgrelid
         JOIN pg_namespace n ON n.oid = relnamespace
       WHERE ${OURS}))`;
@@ -102,11 +105,12 @@ export const triggerOf = (
   );
 
 /** The tables of which every change is recorded. */
-export function recordedTables(config: TableConfig, parts: Pick<TableParts, 'triggers'>): FeedTable[] {
-  const fires = (table: FeedTable, kind: Parameters<typeof triggerName>[1]): boolean =>
-    ['A', 'O'].includes(triggerOf(config, parts, table, kind)?.enabled ?? '');
+export function recordedTables(config: TableConfig, parts: Pick<TableParts, 'triggers'>): ReportedTable[] {
   const tables = new Map(parts.triggers.map(({ schema, name }) => [JSON.stringify([schema, name]), { schema, name }]));
-  return [...tables.values()].filter((table) =>
-    [true, false].some((byRow) => triggerKinds(byRow).every((kind) => fires(table, kind))),
-  );
+  return [...tables.values()].flatMap((table) => {
+    const firing = [true, false]
+      .map((byRow) => triggerKinds(byRow).map((kind) => triggerOf(config, parts, table, kind)))
+      .find((triggers) => triggers.every((trigger) => ['A', 'O'].includes(trigger?.enabled ?? '')));
+    return firing === undefined ? [] : [{ ...table, since: firing.map((trigger) => trigger!.since).join() }];
+  });
 }

@@ -120,10 +120,11 @@ class SlotFeed implements ChangeFeed {
     }
   }
 
-  async confirm(position: FeedPosition): Promise<void> {
+  async confirm(position: FeedPosition): Promise<null> {
     const taken = await this.#take('confirming changes');
     try {
       await this.#whenFree(taken, () => this.#advance(taken, position));
+      return null;
     } finally {
       await taken.release();
     }

@@ -27,6 +27,7 @@ import { literalsOf, textOfLiteral } from './quoted-values.js';
 import {
   dropTrigger,
   hasTable,
+  installedKey,
   recordedTables,
   tableInstallation,
   tableNames,
@@ -78,12 +79,15 @@ export class SqliteChangeTable implements ChangeTable {
   async status(): Promise<TableStatus> {
     const parts = await this.#parts();
     const problem = problemOf(this.#config, parts);
+    const tables = recordedTables(this.#config, parts);
+    if (problem !== null) return { problem, identity: null, end: '0', keptBytes: null, tables };
+    const { installed, ...identity } = await this.#stateRow();
     return {
       problem,
-      identity: problem === null ? await this.identity() : null,
-      end: problem === null ? await this.#end() : '0',
+      identity,
+      end: await this.#end(),
       keptBytes: null,
-      tables: recordedTables(this.#config, parts),
+      tables: tables.map((table) => ({ ...table, since: installed[installedKey(table)] ?? '' })),
     };
   }
 
@@ -91,11 +95,8 @@ export class SqliteChangeTable implements ChangeTable {
     return this.#end();
   }
 
-  async identity(): Promise<TableIdentity> {
-    const sql = `SELECT origin, pruned FROM ${tableNames(this.#config).state}`;
-    const { rows } = await this.#ask({ sql, bindings: [] });
-    const [origin, pruned] = rows[0] ?? ['', '0'];
-    return { origin: origin!, pruned: pruned! };
+  identity(): Promise<TableIdentity> {
+    return this.#stateRow();
   }
 
   compare(one: string, other: string): number {
@@ -163,6 +164,14 @@ export class SqliteChangeTable implements ChangeTable {
 
   #ask(query: Query): Promise<RawPage> {
     return this.#database.attempt('reading the change table', () => this.#database.session.run(query));
+  }
+
+  /** `installed`: a mark of each table's triggers. */
+  async #stateRow(): Promise<TableIdentity & { readonly installed: Readonly<Record<string, string>> }> {
+    const sql = `SELECT origin, pruned, installed FROM ${tableNames(this.#config).state}`;
+    const { rows } = await this.#ask({ sql, bindings: [] });
+    const [origin, pruned, installed] = rows[0] ?? ['', '0', '{}'];
+    return { origin: origin!, pruned: pruned!, installed: JSON.parse(installed!) as Record<string, string> };
   }
 
   async #parts(): Promise<SchemaPart[]> {

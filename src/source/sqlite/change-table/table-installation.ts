@@ -67,6 +67,9 @@ export function recordedTables(config: TableConfig, parts: readonly SchemaPart[]
     .filter((table) => KINDS.every((kind) => triggerIn(parts, triggerName(config, table, kind)) !== undefined));
 }
 
+/** The key of a table in the JSON that says which installation of triggers each table has. */
+export const installedKey = (table: FeedTable): string => `t${tableMark(table)}`;
+
 /** The statements that install what is missing, in their order. Triggers that differ are left as they are. */
 export function tableInstallation(
   config: TableConfig,
@@ -93,22 +96,33 @@ export function tableInstallation(
       isNeeded: !hasChanges || !hasState,
       sql:
         `CREATE TABLE ${state} (id INTEGER PRIMARY KEY DEFAULT 1 CHECK (id = 1),\n` +
-        `  origin TEXT NOT NULL, pruned INTEGER NOT NULL DEFAULT 0)`,
-      why: 'says which change table this is, and up to where rows were deleted',
+        `  origin TEXT NOT NULL, pruned INTEGER NOT NULL DEFAULT 0, installed TEXT NOT NULL DEFAULT '{}')`,
+      why: 'says which change table this is, up to where rows were deleted, and which installation of triggers each table has',
     },
     {
       isNeeded: !hasChanges || !hasState,
       sql: `INSERT INTO ${state} (origin) VALUES (lower(hex(randomblob(16))))`,
       why: 'its only row',
     },
-    ...tables.flatMap((planned) =>
-      triggersOf(config, planned).map(({ name, sql }): Step => ({
-        isNeeded: triggerIn(parts, name) === undefined,
-        sql,
-        why: `records the keys of changed rows of ${planned.table.name}`,
-      })),
-    ),
+    ...tables.flatMap((planned) => triggerSteps(config, planned, parts)),
   ]);
+}
+
+/** The schema does not tell a trigger from one that was made again, so each installation has a mark. */
+function triggerSteps(config: TableConfig, planned: PlannedTable, parts: readonly SchemaPart[]): Step[] {
+  const steps = triggersOf(config, planned).map(({ name, sql }): Step => ({
+    isNeeded: triggerIn(parts, name) === undefined,
+    sql,
+    why: `records the keys of changed rows of ${planned.table.name}`,
+  }));
+  return [
+    {
+      isNeeded: steps.some(({ isNeeded }) => isNeeded),
+      sql: `UPDATE ${tableNames(config).state} SET installed = json_set(installed, '$.${installedKey(planned.table)}', lower(hex(randomblob(8))))`,
+      why: `tells the triggers of ${planned.table.name} from earlier ones`,
+    },
+    ...steps,
+  ];
 }
 
 /** The statement that removes a trigger. */

@@ -1,18 +1,25 @@
-/** What is special about change tables of MariaDB: rights, foreign keys, missing numbers and other servers that write. */
+/** What is special about change tables of MariaDB and MySQL: rights, foreign keys, missing numbers and other servers that write. */
 import mysql from 'mysql2/promise';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { isHere } from '../here.js';
 import { openSource } from '../../src/source/open-source.js';
 import { countWithoutGap, parsePlace, placeText } from '../../src/source/mysql/change-table/row-gaps.js';
 import { CHANGES, keysFrom, turnOf } from './change-table-database.js';
-import { startMariaDb, type MariaDbServer } from './mariadb-server.js';
+import type { LaunchedServer } from './launched-server.js';
+import { startMariaDb } from './mariadb-server.js';
+import { startMysql } from './mysql-server.js';
 import { groupsFrom } from './slot-server.js';
 
-describe.runIf(isHere('MariaDB'))('a change table of MariaDB', () => {
-  let server: MariaDbServer;
+const SERVERS = [
+  { name: 'MariaDB', start: startMariaDb },
+  { name: 'MySQL', start: startMysql },
+];
+
+describe.each(SERVERS.filter(({ name }) => isHere(name)))('a change table of $name', ({ start }) => {
+  let server: LaunchedServer;
   let admin: mysql.Connection;
   beforeAll(async () => {
-    server = await startMariaDb();
+    server = await start();
     admin = await connect('mysql');
   });
   afterAll(async () => {
@@ -72,7 +79,7 @@ describe.runIf(isHere('MariaDB'))('a change table of MariaDB', () => {
   it('sees with the rights of whoever has installed it that a trigger is gone', async () => {
     const { writer, feed, planned, install } = await orders();
     await install();
-    expect((await feed.state()).tables).toEqual([planned[0]!.table]);
+    expect((await feed.state()).tables).toMatchObject([planned[0]!.table]);
     const { statements } = await feed.removal();
     await writer.query(statements[0]!.sql);
     expect((await feed.state()).tables).toEqual([]);
