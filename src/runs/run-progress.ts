@@ -2,6 +2,7 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import type { MappingProgress } from '../domain/run/progress.js';
 import type { HoldUntil, RunWait } from '../domain/run/run.js';
+import type { Pause } from '../domain/run/run-controls.js';
 import type { LedgerView } from '../ledger/ledger-view.js';
 
 /** What the workflow itself knows. */
@@ -10,6 +11,7 @@ export interface QueriedProgress {
   readonly runId: string | null;
   readonly mappings: readonly MappingProgress[];
   readonly waits: readonly RunWait[];
+  readonly pause: Pause | null;
   readonly holds: readonly HoldUntil[];
 }
 

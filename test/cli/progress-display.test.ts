@@ -3,19 +3,7 @@ import { expect, it } from 'vitest';
 import { createProgress } from '../../src/cli/runs/progress-display.js';
 import type { MappingProgress } from '../../src/domain/run/progress.js';
 import { NO_COUNTS } from '../../src/domain/run/run.js';
-
-/** A terminal that keeps what was written, and what is visible after it: it knows the two codes that are used. */
-function terminal(columns: number, rows: number) {
-  const visible: string[] = [];
-  const write = (text: string): boolean => {
-    // oxlint-disable-next-line no-control-regex
-    const [, up, rest] = /^(?:\u001b\[(\d+)A\u001b\[J)?(.*)$/s.exec(text)!;
-    visible.splice(visible.length - Number(up ?? 0));
-    visible.push(...rest!.split('\n').slice(0, -1));
-    return true;
-  };
-  return { visible, stream: { isTTY: true, columns, rows, write } as unknown as NodeJS.WriteStream };
-}
+import { terminal } from './terminal.js';
 
 const progress = (mapping: string, more: Partial<MappingProgress> = {}): MappingProgress => ({
   ...NO_COUNTS,
@@ -39,6 +27,14 @@ it('shows share, total and time left of each mapping, and no count that is 0', (
     '  stores     0 read            reading',
     '  a-query    1,200 read        reading       2 waiting, 12 rows/s',
   ]);
+});
+
+it('shows what is in flight before anything counts as read', () => {
+  const { stream, visible } = terminal(80, 24);
+
+  createProgress(stream).show([progress('orders', { inFlight: 4_000 })]);
+
+  expect(visible).toEqual(['  orders  0 read  reading  4,000 in flight']);
 });
 
 it('fits 80 columns with a dozen mappings that have long names, and cuts off no number', () => {

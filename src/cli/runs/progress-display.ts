@@ -2,21 +2,24 @@
 import { formatSeconds } from '../../domain/values/duration.js';
 import { progressLine, type MappingProgress } from '../../domain/run/progress.js';
 import { milliseconds } from '../../domain/timeouts.js';
-import { progressBlock } from './progress-block.js';
+import { progressBlock, type Room } from './progress-block.js';
 
-/** Shows the counts of a run's mappings while it works. */
-export interface ProgressDisplay {
+/** Shows what it is given while a run works. */
+export interface Display<T> {
   /** Milliseconds between two updates. */
   readonly every: number;
-  /** Shows the counts as they are now; nothing for an empty list. */
-  readonly show: (mappings: readonly MappingProgress[]) => void;
+  /** Shows how it is now. */
+  readonly show: (progress: T) => void;
   /** Prints a line that stays, above what is redrawn. */
   readonly note: (line: string) => void;
 }
 
+/** Shows the counts of a run's mappings; nothing for an empty list. */
+export type ProgressDisplay = Display<readonly MappingProgress[]>;
+
 /** A display for `stream`, by default stderr. */
 export function createProgress(stream: NodeJS.WriteStream = process.stderr): ProgressDisplay {
-  return stream.isTTY ? redrawn(stream) : plain(stream);
+  return stream.isTTY ? blockDisplay(stream, progressBlock) : plain(stream);
 }
 
 /** Size of a terminal that does not tell its own, or says 0. */
@@ -25,8 +28,10 @@ const USUAL = { columns: 80, rows: 24 };
 /**
  * Moves the cursor up, erases the block and draws it again. Its lines fit the terminal: one that wraps would make the
  * height wrong, and leave rests of the old block.
+ *
+ * @param block the lines; if there are none, those drawn before stay
  */
-function redrawn(stream: NodeJS.WriteStream): ProgressDisplay {
+export function blockDisplay<T>(stream: NodeJS.WriteStream, block: (progress: T, room: Room) => string[]): Display<T> {
   let drawn: readonly string[] = [];
   const draw = (above: string, lines: readonly string[]): void => {
     const erase = drawn.length > 0 ? `\u001b[${drawn.length}A\u001b[J` : '';
@@ -35,9 +40,9 @@ function redrawn(stream: NodeJS.WriteStream): ProgressDisplay {
   };
   return {
     every: milliseconds('progressOnTerminal'),
-    show(mappings) {
-      const room = { columns: stream.columns || USUAL.columns, rows: stream.rows || USUAL.rows };
-      if (mappings.length > 0) draw('', progressBlock(mappings, room));
+    show(progress) {
+      const lines = block(progress, { columns: stream.columns || USUAL.columns, rows: stream.rows || USUAL.rows });
+      if (lines.length > 0) draw('', lines);
     },
     note: (line) => draw(`${line}\n`, drawn),
   };

@@ -65,7 +65,7 @@ async function tracedToEnd(
   const temporal = await connectTemporal(parts.env, undefined, tracing);
   const leaveRunning = (): void => {
     output.note(
-      `left running; watch it with partner-sync status, or in the Temporal Web UI, and end it with partner-sync stop ${input.sync}`,
+      `left running: partner-sync status ${input.sync} --follow shows how it goes on, and partner-sync stop ${input.sync} ends it`,
     );
     process.exit(EXIT.interrupted);
   };

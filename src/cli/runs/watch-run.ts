@@ -1,20 +1,16 @@
 /** Starts a run as a workflow and shows its progress until it ends. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import type { Parts } from '../../composition/parts.js';
-import { readVariable } from '../../config/environment.js';
-import type { MappingProgress } from '../../domain/run/progress.js';
-import type { HoldUntil, RunInput, RunKind, RunReport, RunWait } from '../../domain/run/run.js';
-import { holdUntilLine } from '../../domain/sync/guard.js';
-import { waitLine } from '../../domain/run/wait-line.js';
+import type { RunInput, RunKind, RunReport } from '../../domain/run/run.js';
 import type { Output } from '../output/output.js';
-import { createProgress, type ProgressDisplay } from './progress-display.js';
 import { usableAttributes } from '../../observability/search-attributes.js';
 import { describedStart } from './described-start.js';
-import { progressOf, queryProgress } from '../../runs/run-progress.js';
-import { reportOf, retriedFailureOf } from '../../runs/workflow-failure.js';
+import { reportOf } from '../../runs/workflow-failure.js';
 import { newWorkflowId } from '../../runs/workflow-id.js';
 import { milliseconds } from '../../domain/timeouts.js';
+import { countsView } from './counts-view.js';
+import { liveView } from './live-view.js';
+import { bounded, pause, queried, type RunView, type Watching } from './run-view.js';
 
 /** A run that has ended. */
 export interface WatchedRun {
@@ -49,139 +45,55 @@ export async function watchRun(
   output: Output,
 ): Promise<WatchedRun> {
   const { client, taskQueue } = temporal;
+  const live = await isLive(parts, kind, input);
   const handle = await startRun(temporal, kind, input);
   const { workflowId } = handle;
-  const end = input.mode === 'live' ? `, and partner-sync stop ${input.sync} ends it` : '';
+  const end = live ? `, and partner-sync stop ${input.sync} ends it` : '';
   output.note(`started workflow ${workflowId}; Ctrl-C leaves it running${end}`);
   const ended = new AbortController();
   const result = reportOf(handle);
   // It may reject while a query is awaited; it is awaited below.
   result.catch(() => undefined);
-  const display = ofWhatIsRead(kind, createProgress());
-  const watching = showProgress({ parts, client, taskQueue, handle, display, ended: ended.signal });
-  await Promise.race([result.catch(() => undefined), watching]);
+  const watching = { parts, client, taskQueue, handle, ended: ended.signal };
+  const view = live ? liveView(watching, input.sync) : countsView(watching, kind);
+  await Promise.race([result.catch(() => undefined), showProgress(watching, view)]);
   // A query that is still under way would keep the process alive.
   ended.abort();
   const report = await result;
-  display.show(report.mappings.map((m) => ({ ...m, inFlight: 0, done: true, expected: null })));
+  view.end(report.mappings.map((m) => ({ ...m, inFlight: 0, done: true, expected: null })));
   return { workflowId, report };
 }
 
-/** A backfill, such as a replay of one row, is only about some mappings: the others, of which it reads nothing, are left out. */
-const ofWhatIsRead = (kind: RunKind, display: ProgressDisplay): ProgressDisplay =>
-  kind === 'sync' ? display : { ...display, show: (mappings) => display.show(mappings.filter(({ read }) => read > 0)) };
-
-/** What the steps of watching one run share. */
-interface Watching {
-  readonly parts: Parts;
-  readonly client: Client;
-  readonly taskQueue: string;
-  readonly handle: WorkflowHandle;
-  readonly display: ProgressDisplay;
-  /** Aborted once the run has ended. */
-  readonly ended: AbortSignal;
-}
+/** Whether the run follows change feeds, because of its input or of sync.yaml; a worker says what is wrong with the latter. */
+const isLive = async (parts: Parts, kind: RunKind, { sync, mode, limit }: RunInput): Promise<boolean> =>
+  kind === 'sync' &&
+  limit === undefined &&
+  (mode ??
+    (await parts.loadSync(sync).then(
+      ({ spec }) => spec.mode,
+      () => null,
+    ))) === 'live';
 
 /** Shows progress until the run has ended. */
-async function showProgress(watching: Watching): Promise<void> {
-  const runId = await untilOpened(watching);
-  if (runId !== null) await untilEnded(watching, runId);
+async function showProgress(watching: Watching, view: RunView): Promise<void> {
+  const runId = await untilOpened(watching, view);
+  if (runId !== null) await view.follow(runId);
 }
 
 /** Waits until a worker has opened the run; returns the ledger's id of it, or null if the run has ended before. */
-async function untilOpened(watching: Watching): Promise<string | null> {
-  const { client, taskQueue, handle, display, ended } = watching;
+async function untilOpened(watching: Watching, { note }: RunView): Promise<string | null> {
+  const { client, taskQueue, ended } = watching;
   const started = Date.now();
   let noted = false;
   while (true) {
     await pause(milliseconds('runBegins'), ended);
     if (ended.aborted) return null;
-    const runId = await bounded(watching, () => runIdOf(handle));
-    if (runId !== null) return runId;
+    const progress = await queried(watching);
+    if (progress !== null && progress.runId !== null) return progress.runId;
     if (noted || Date.now() - started <= milliseconds('noWorkerReport')) continue;
     if (await bounded(watching, () => hasWorker(client, taskQueue))) continue;
     noted = true;
-    display.note(`no worker is polling task queue "${taskQueue}" yet; start one with: partner-sync worker`);
-  }
-}
-
-/** Shows the counts of an opened run, what it waits for, and why it is being retried. */
-async function untilEnded(watching: Watching, runId: string): Promise<void> {
-  const { parts, handle, display, ended } = watching;
-  const noteWaits = whenChanged(display.note);
-  const noteHolds = whenChanged(display.note);
-  const noteRetry = whenChanged(display.note);
-  while (true) {
-    await pause(display.every, ended);
-    if (ended.aborted) return;
-    const progress = await bounded(watching, () => shownProgress(parts, runId, handle));
-    if (ended.aborted) return;
-    display.show(progress);
-    const waits = progress.some((m) => m.waiting > 0) ? await bounded(watching, () => waitsOf(handle)) : [];
-    noteWaits(waits.map((wait) => `  ${waitLine(wait)}`).join('\n'));
-    const holds = await bounded(watching, () => holdsOf(handle));
-    noteHolds(holds.map((hold) => `  ${holdUntilLine(hold)}`).join('\n'));
-    const failure = await bounded(watching, () => retriedFailureOf(handle));
-    noteRetry(failure === null ? '' : `  retrying: ${failure}`);
-  }
-}
-
-/** Notes each text that is neither empty nor the same as the one before. */
-function whenChanged(note: (line: string) => void): (text: string) => void {
-  let last = '';
-  return (text) => {
-    if (text !== '' && text !== last) note(text);
-    last = text;
-  };
-}
-
-/**
- * Ends what is asked of Temporal with the run, or after a while: a worker that hangs must not stop the display. The
- * ledger has deadlines of its own.
- */
-function bounded<T>({ client, ended }: Watching, ask: () => Promise<T>): Promise<T> {
-  const deadline = AbortSignal.any([ended, AbortSignal.timeout(milliseconds('runLook'))]);
-  return client.withAbortSignal(deadline, ask);
-}
-
-/** Ends early when the run ends. */
-const pause = (time: number, ended: AbortSignal): Promise<void> =>
-  sleep(time, undefined, { signal: ended }).catch(() => undefined);
-
-/** The ledger's id of the run; null until a worker has opened it. */
-async function runIdOf(handle: WorkflowHandle): Promise<string | null> {
-  try {
-    return (await queryProgress(handle)).runId;
-  } catch {
-    return null; // no worker has taken up the workflow yet
-  }
-}
-
-/** What the run waits for, which is shown because a long silence would look like a hang. */
-async function waitsOf(handle: WorkflowHandle): Promise<readonly RunWait[]> {
-  try {
-    return (await queryProgress(handle)).waits;
-  } catch {
-    return [];
-  }
-}
-
-/** What the run waits for a person to approve. */
-async function holdsOf(handle: WorkflowHandle): Promise<readonly HoldUntil[]> {
-  try {
-    return (await queryProgress(handle)).holds;
-  } catch {
-    return [];
-  }
-}
-
-/** As far as it can be known: a question that failed is no reason to stop watching. */
-async function shownProgress(parts: Parts, runId: string, handle: WorkflowHandle): Promise<readonly MappingProgress[]> {
-  try {
-    const isKnown = (await readVariable(parts.env, 'PARTNER_SYNC_STATE_URL')) !== undefined;
-    return await progressOf(handle, runId, isKnown ? () => parts.ledger() : null);
-  } catch {
-    return [];
+    note(`no worker is polling task queue "${taskQueue}" yet; start one with: partner-sync worker`);
   }
 }
 

@@ -57,7 +57,11 @@ export const lagLine = ({ deliveredUntil, changedRows }: LiveLag, now: Date): st
     deliveredUntil === null
       ? 'every row is being read'
       : `delivered up to ${formatSeconds(ageOf(deliveredUntil, now))} ago`,
-    changedRows === 0 ? 'nothing to go' : `${quantityToBound(changedRows, 'changed row')} to go`,
+    rowsLeft(changedRows, 'changed row'),
   ].join('; ');
+
+/** `3 changed rows to go`. */
+export const rowsLeft = (rows: number, one: string): string =>
+  rows === 0 ? 'nothing to go' : `${quantityToBound(rows, one)} to go`;
 
 const ageOf = (time: Date, now: Date): number => Math.max(0, (now.getTime() - time.getTime()) / 1000);

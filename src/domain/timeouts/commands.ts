@@ -14,6 +14,19 @@ export const COMMANDS = {
     bounds: 'the same if output goes to a file or a pipe',
     why: 'each poll adds lines',
   },
+  liveInLog: {
+    value: 1,
+    unit: 'min',
+    bounds:
+      'the time between two lines about a run in mode live there, unless it is paused, on hold or loading something else',
+    why: 'it may be watched for days',
+  },
+  liveRate: {
+    value: 1,
+    unit: 'min',
+    bounds: 'the time over which the changes are counted that such a run delivers in a second',
+    why: 'changes mostly come in bursts',
+  },
   runBegins: {
     value: 1,
     unit: 's',

@@ -14,6 +14,15 @@ export interface KnownFedMapping {
   readonly deliveredUntil: Date | null;
   /** When the one that waits longest was named; null if there is none. */
   readonly oldestAt: Date | null;
+  /** How many of its records wait for the platform, or for their parents; up to `COUNT_BOUND`. */
+  readonly waiting: number;
+}
+
+/** How far the fed mappings of a sync have been delivered. */
+export interface FeedDelivery {
+  /** By the ledger's clock, of which the other times are. */
+  readonly now: Date;
+  readonly mappings: readonly KnownFedMapping[];
 }
 
 /** A feed of the sync. */
@@ -32,33 +41,46 @@ export interface KnownFeed {
 export interface FeedView {
   /** All feeds of the sync that have been read, or looked at; also those that its files do not name any more. */
   ofSync(sync: string): Promise<readonly KnownFeed[]>;
+  delivery(sync: string): Promise<FeedDelivery>;
 }
 
 export function openFeedView(knex: Knex): FeedView {
+  const mappingsOf = async (sync: string): Promise<readonly MappingRow[]> => {
+    const bounded = (table: string): string =>
+      `(SELECT count(*)::int FROM (SELECT FROM ${table} t WHERE t.mapping_id = m.mapping_id LIMIT :bound) t)`;
+    const { rows } = await knex.raw<{ rows: MappingRow[] }>(
+      `SELECT m.feed, mappings.name AS mapping, m.loaded, o.recorded_at AS "oldestAt",
+         mappings.read_until AS "deliveredUntil", ${bounded('changed_rows')} AS "changedRows",
+         ${bounded('waiting')} AS waiting, now() AS now
+       FROM fed_mappings m JOIN mappings ON mappings.id = m.mapping_id
+         LEFT JOIN LATERAL (SELECT recorded_at FROM changed_rows c WHERE c.mapping_id = m.mapping_id
+           ORDER BY seq LIMIT 1) o ON true
+       WHERE mappings.sync = :sync ORDER BY mappings.name`,
+      { sync, bound: COUNT_BOUND },
+    );
+    return rows;
+  };
   return {
     async ofSync(sync) {
       const feeds = await knex('change_feeds')
         .where({ sync })
         .orderBy('name')
         .select<FeedRow[]>('name', 'origin', 'position', 'confirmed', 'read_at', 'given_up');
-      const { rows: mappings } = await knex.raw<{ rows: MappingRow[] }>(
-        `SELECT m.feed, mappings.name AS mapping, m.loaded, o.recorded_at AS "oldestAt",
-           mappings.read_until AS "deliveredUntil",
-           (SELECT count(*)::int FROM (SELECT FROM changed_rows c WHERE c.mapping_id = m.mapping_id LIMIT :bound) c)
-             AS "changedRows"
-         FROM fed_mappings m JOIN mappings ON mappings.id = m.mapping_id
-           LEFT JOIN LATERAL (SELECT recorded_at FROM changed_rows c WHERE c.mapping_id = m.mapping_id
-             ORDER BY seq LIMIT 1) o ON true
-         WHERE mappings.sync = :sync ORDER BY mappings.name`,
-        { sync, bound: COUNT_BOUND },
-      );
+      const mappings = await mappingsOf(sync);
       return feeds.map(({ name, origin, position, confirmed, read_at: readAt, given_up: givenUp }) => ({
         name,
         givenUp,
         position: origin === null || position === null ? null : { origin, at: position, confirmed },
         readAt,
-        mappings: mappings.filter(({ feed }) => feed === name).map(({ feed: _, ...mapping }) => mapping),
+        mappings: mappings.filter(({ feed }) => feed === name).map(({ feed: _, now: __, ...mapping }) => mapping),
       }));
+    },
+    async delivery(sync) {
+      const mappings = await mappingsOf(sync);
+      return {
+        now: mappings[0]?.now ?? new Date(),
+        mappings: mappings.map(({ feed: _, now: __, ...mapping }) => mapping),
+      };
     },
   };
 }
@@ -74,4 +96,5 @@ interface FeedRow {
 
 interface MappingRow extends KnownFedMapping {
   readonly feed: string;
+  readonly now: Date;
 }
