@@ -2,12 +2,13 @@
 import { PartnerSyncError } from '../domain/errors.js';
 import { nearest } from '../domain/values/names.js';
 import type { SourceTable } from '../domain/source/source-catalog.js';
+import { isOfChangeTable } from './change-table-parts.js';
 
 /** More tables than a person can review at once must be named explicitly. */
 const TABLES = 40;
 
 /**
- * The tables to draft mappings for. Views are included only if they are named.
+ * The tables to draft mappings for. Views, and what a change feed has made, are included only if they are named.
  *
  * Throws `input_invalid` for a name that is unknown or not readable, or if there are too many tables;
  * `config_invalid` if the account can read none.
@@ -29,7 +30,7 @@ export function chosenTables(all: readonly SourceTable[], wanted: readonly strin
           : `this account may not read ${name}: GRANT SELECT ON ${name} TO it`,
       );
     });
-  const tables = readable.filter((t) => t.kind === 'table');
+  const tables = readable.filter((t) => t.kind === 'table' && !isOfChangeTable(t, all));
   if (tables.length === 0)
     throw new PartnerSyncError(
       'config_invalid',

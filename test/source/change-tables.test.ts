@@ -1,6 +1,7 @@
 /** The contract of change feeds, kept by the change tables of every kind of database. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { CHANGES, createChangeTable, keysFrom, SET_BACK, turnOf, undisturbed } from './change-table-database.js';
+import { chosenTables } from '../../src/init/choose-tables.js';
 import { tableMark } from '../../src/source/changes/recorded-source.js';
 import { here, TEST_DIALECTS, type TestDialectName } from './dialect-databases.js';
 import { plan, readAll } from './reading.js';
@@ -249,6 +250,17 @@ describe.each(here(TEST_DIALECTS))('a change table of $name', (listed) => {
     await run('INSERT INTO orders VALUES (1, NULL)');
     await run('DELETE FROM orders');
     expect(await readAll(source, plan('audit', ['id']), 10)).toEqual(['1']);
+  });
+
+  it('is nothing that init drafts a mapping of, unless it is asked to', async () => {
+    const { source, run } = await orders();
+    await run('CREATE TABLE order_state (id integer NOT NULL PRIMARY KEY, origin varchar(40))');
+    const all = await source.tables();
+    const names = (tables: readonly { name: string }[]) => tables.map(({ name }) => name).toSorted();
+    expect(names(chosenTables(all, undefined))).toEqual(['order_state', 'orders']);
+    const named = all.filter(({ name }) => name === CHANGES.table);
+    expect(named).toHaveLength(dialect.speaks === 'postgres' ? 0 : 1);
+    for (const { table } of named) expect(names(chosenTables(all, [table]))).toEqual([CHANGES.table]);
   });
 
   it('gives each statement a line that says what it is for', async () => {

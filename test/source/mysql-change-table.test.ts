@@ -1,7 +1,9 @@
 /** What is special about change tables of MariaDB and MySQL: rights, foreign keys, missing numbers and other servers that write. */
+import { readFileSync } from 'node:fs';
 import mysql from 'mysql2/promise';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { isHere } from '../here.js';
+import { openMysqlAdministrator } from '../../src/source/mysql/administrator.js';
 import { openSource } from '../../src/source/open-source.js';
 import { countWithoutGap, parsePlace, placeText } from '../../src/source/mysql/change-table/row-gaps.js';
 import { CHANGES, keysFrom, turnOf } from './change-table-database.js';
@@ -75,6 +77,61 @@ describe.each(SERVERS.filter(({ name }) => isHere(name)))('a change table of $na
     await feed.confirm(after);
     expect((await turnOf(feed, after))[0]).toEqual([]);
   });
+
+  it('is installed and removed by an account with the rights that docs/changes.md names, and no others', async () => {
+    const { name, writer, feed, planned } = await orders();
+    const rights = /^GRANT (CREATE, DROP, .*) ON shop\.\* TO/m.exec(
+      readFileSync(new URL('../../docs/changes.md', import.meta.url), 'utf8'),
+    )![1]!;
+    await admin.query(`CREATE USER installer_${name} IDENTIFIED BY 'i'`);
+    await admin.query(`GRANT ${rights} ON ${name}.* TO installer_${name} WITH GRANT OPTION`);
+    const connection = Object.assign(new URL(server.url(name)), { username: `installer_${name}`, password: 'i' }).href;
+    const installer = openMysqlAdministrator({ connection, poolMax: 1, statementTimeout: 10 });
+    onTestFinished(() => installer.close());
+    const install = async (): Promise<void> => {
+      const { database, statements } = await feed.installation(planned);
+      await installer.assertDatabase(database);
+      for (const statement of statements) await installer.run(statement);
+    };
+    await admin.query('SET GLOBAL log_bin_trust_function_creators = OFF');
+    const [[log]] = await admin.query<mysql.RowDataPacket[]>('SELECT @@log_bin AS isOn');
+    if (log!['isOn'] === 1) {
+      await expect(install()).rejects.toMatchObject({
+        details: { databaseCode: expect.stringContaining('1419') as string },
+      });
+      await admin.query('SET GLOBAL log_bin_trust_function_creators = ON');
+    }
+    await install();
+    expect(await feed.installation(planned)).toMatchObject({ statements: [], findings: [], missingTables: [] });
+
+    const start = await feed.begin();
+    await writer.query('INSERT INTO orders VALUES (1, NULL)');
+    expect((await turnOf(feed, start))[0]).toEqual(['orders:1']);
+    const { statements } = await feed.removal();
+    for (const statement of statements) await installer.run(statement);
+    expect((await feed.removal()).statements).toEqual([]);
+    await writer.query('DELETE FROM orders');
+  });
+
+  it.each(['ANSI,TRADITIONAL', 'NO_BACKSLASH_ESCAPES,PAD_CHAR_TO_FULL_LENGTH,ANSI_QUOTES', ''])(
+    'is installed, read and pruned if the SQL mode of the server is "%s"',
+    async (mode) => {
+      const [[before]] = await admin.query<mysql.RowDataPacket[]>('SELECT @@global.sql_mode AS mode');
+      await admin.query('SET GLOBAL sql_mode = ?', [mode]);
+      onTestFinished(async () => void (await admin.query('SET GLOBAL sql_mode = ?', [before!['mode']])));
+      const { writer, feed, planned, install } = await shop(
+        'CREATE TABLE orders (code char(20) PRIMARY KEY, note varchar(20))',
+        [['orders', 'code']],
+      );
+      await install();
+      expect(await feed.installation(planned)).toMatchObject({ statements: [], findings: [], missingTables: [] });
+      const start = await feed.begin();
+      await writer.query(`INSERT INTO orders VALUES ('it''s', NULL), (X'5C', NULL), (X'22', NULL)`);
+      const [keys, position] = await turnOf(feed, start);
+      expect(keys).toEqual(['orders:"', 'orders:\\', `orders:it's`]);
+      expect((await turnOf(feed, position))[0]).toEqual([]);
+    },
+  );
 
   it('sees with the rights of whoever has installed it that a trigger is gone', async () => {
     const { writer, feed, planned, install } = await orders();

@@ -147,9 +147,10 @@ async function prepareSession(connection: Connection, seconds: number, access: A
   const [rows] = await session.query({ sql: 'SELECT VERSION()', rowsAsArray: true });
   const isMariaDb = String((rows as unknown as [string][])[0]![0]).includes('MariaDB');
   await session.query(`SET SESSION TRANSACTION ${access}`);
+  // A server that pads CHAR would give other keys than one that does not.
   await session.query(
     `SET time_zone = '+00:00', lock_wait_timeout = ${seconds}, innodb_lock_wait_timeout = ${seconds},
-     group_concat_max_len = ${GROUP_CONCAT_LENGTH},
+     group_concat_max_len = ${GROUP_CONCAT_LENGTH}, sql_mode = REPLACE(@@sql_mode, 'PAD_CHAR_TO_FULL_LENGTH', ''),
      ${isMariaDb ? `max_statement_time = ${seconds}` : `max_execution_time = ${seconds * 1000}`}`,
   );
 }

@@ -14,6 +14,8 @@ interface Writing {
 const same = (recorded: string): string => recorded;
 /** ZEROFILL pads a number's text, but not that of an expression. */
 const NUMBER: Writing = { sql: (value) => `CAST(${value} + 0 AS CHAR)`, read: same };
+/** A trigger keeps the SQL mode of whoever has made it, which may be to pad such values. */
+const CHAR: Writing = { sql: (value) => `RTRIM(CONVERT(${value} USING utf8mb4))`, read: same };
 const PLAIN: Writing = { sql: (value) => `CAST(${value} AS CHAR)`, read: same };
 
 const WRITINGS: Readonly<Partial<Record<SourceType, Writing>>> = {
@@ -29,7 +31,7 @@ const WRITINGS: Readonly<Partial<Record<SourceType, Writing>>> = {
 
 /** null for a type whose text depends on the session, or which no key should have. */
 export const writingOf = ({ type, databaseType }: ColumnType): Writing | null =>
-  databaseType.startsWith('bit(') ? null : (WRITINGS[type] ?? null);
+  databaseType.startsWith('bit(') ? null : databaseType.startsWith('char(') ? CHAR : (WRITINGS[type] ?? null);
 
 /** How MySQL and MariaDB have keys. */
 export const MYSQL_KEYS: KeyTextRules = {
