@@ -11,7 +11,7 @@ import { loadMappings } from './load-stage.js';
 import { prune } from './prune.js';
 import { removeUntilOnHold } from './remove-vanished-records.js';
 import type { RunExecution } from './run-execution.js';
-import { hasFailedWhileCancelled } from './run-failure.js';
+import { hasFailedWhenCancelled } from './run-failure.js';
 import type { CheckedRun } from './without-drifted.js';
 
 export class FeedFollower {
@@ -103,7 +103,7 @@ export class FeedFollower {
         }),
       );
     } catch (error) {
-      if (!isCancellation(error) && !hasFailedWhileCancelled(error)) throw error;
+      if (!isCancellation(error) && !hasFailedWhenCancelled(error)) throw error;
       if (isInterrupted() && !CancellationScope.current().consideredCancelled) return null;
       throw isCancellation(error) ? error : new CancelledFailure('cancelled');
     } finally {

@@ -46,7 +46,7 @@ export function codedFailure(error: unknown): RunFailure {
 }
 
 /** An activity that fails before it hears that it is cancelled is not tried again, whatever it has failed with. */
-export const hasFailedWhileCancelled = (error: unknown): boolean =>
+export const hasFailedWhenCancelled = (error: unknown): boolean =>
   error instanceof ActivityFailure && error.retryState === 'CANCEL_REQUESTED';
 
 /** The outcomes with which the workflow of a run fails, by the sync's `failOn`. */

@@ -12,7 +12,7 @@ import { closeRun, deliverLast } from './activities.js';
 import { FeedFollower } from './feed-follower.js';
 import type { RunAttributes } from './run-attributes.js';
 import type { RunExecution } from './run-execution.js';
-import { hasFailedWhileCancelled } from './run-failure.js';
+import { hasFailedWhenCancelled } from './run-failure.js';
 import { collectAll } from './with-changes.js';
 import { without, withoutDrifted, type CheckedRun } from './without-drifted.js';
 
@@ -36,7 +36,7 @@ export async function runLive(
     ({ run } = collected);
     await new FeedFollower(run, input, execution, collected.unloaded).follow();
   } catch (error) {
-    if (!isCancellation(error) && !hasFailedWhileCancelled(error)) throw error;
+    if (!isCancellation(error) && !hasFailedWhenCancelled(error)) throw error;
     isStopped = true;
   }
   return CancellationScope.nonCancellable(async () => {

@@ -2,61 +2,11 @@
 import { expect, it } from 'vitest';
 import { inCampaign, seeds } from '../campaign.js';
 import { seeded } from '../seeded.js';
-import type { Fault, PassedRequest, StubAnswer } from './platform-proxy.js';
+import type { Fault } from './platform-proxy.js';
 import { byTenant, CANCELLED, differences, retailForTest } from './retail.js';
 import { NO_OPEN_ENDS, openEnds, type Shop } from './shop.js';
+import { concerns, isLook, json, LOOKS, UPLOADS } from './transport-faults.js';
 
-const json = (status: number, message: string, headers = {}): StubAnswer => ({
-  status,
-  headers,
-  body: JSON.stringify({ success: false, message }),
-});
-const html = (status: number): StubAnswer => ({
-  status,
-  headers: { 'content-type': 'text/html' },
-  body: '<html><h1>Welcome</h1></html>',
-});
-const inASecond = (): string => new Date(Date.now() + 1500).toUTCString();
-
-/** What can go wrong with an upload. */
-const UPLOADS: Readonly<Record<string, () => Fault>> = {
-  'answers lost after the batch was taken': () => ({ forward: true, answer: 'cut' }),
-  'connections reset before the batch was taken': () => ({ forward: false, answer: 'cut' }),
-  'answers that never come, the batch taken': () => ({ forward: true, answer: 'hang' }),
-  'answers that never come, the batch not taken': () => ({ forward: false, answer: 'hang' }),
-  'slow answers': () => ({ forward: true, answer: 'pass', after: 300 }),
-  '408': () => ({ forward: false, answer: json(408, 'timeout') }),
-  '425': () => ({ forward: false, answer: json(425, 'too early') }),
-  '429 with Retry-After in seconds': () => ({ forward: false, answer: json(429, 'slow', { 'retry-after': '1' }) }),
-  '429 with Retry-After as a date': () => ({
-    forward: false,
-    answer: json(429, 'slow', { 'retry-after': inASecond() }),
-  }),
-  '500 without having taken the batch': () => ({ forward: false, answer: json(500, 'oops') }),
-  '500 although the batch was taken': () => ({ forward: true, answer: json(500, 'oops') }),
-  '502 as a page of HTML': () => ({ forward: false, answer: html(502) }),
-  '503': () => ({ forward: false, answer: json(503, 'busy') }),
-  '504 although the batch was taken': () => ({ forward: true, answer: html(504) }),
-  '200 as a page of HTML': () => ({ forward: true, answer: html(200) }),
-  'JSON that ends in the middle': () => ({
-    forward: true,
-    answer: { status: 202, body: '{"success":true,"data":{"batchId":"' },
-  }),
-};
-
-/** What can go wrong with looking after a batch. */
-const LOOKS: Readonly<Record<string, () => Fault>> = {
-  'looks that are answered with 404': () => ({ forward: false, answer: json(404, 'no such batch') }),
-  'looks that fail with 500': () => ({ forward: false, answer: json(500, 'oops') }),
-  'looks that are cut': () => ({ forward: false, answer: 'cut' }),
-  'looks that come as HTML': () => ({ forward: false, answer: html(200) }),
-  'counters that do not add up': () => ({
-    forward: true,
-    answer: (own) => ({ ...own, body: own.body.replace(/"successfulRecords":\d+/, '"successfulRecords":1') }),
-  }),
-};
-
-const isLook = ({ path }: PassedRequest): boolean => path.startsWith('/api/batches/');
 const LIMITS = { batchSize: 75, inDoubtDelay: '1s', batchDeadline: '20s', waitForPending: '10s' };
 
 const recordsOf = async (shop: Shop): Promise<number> =>
@@ -69,9 +19,8 @@ const recordsOf = async (shop: Shop): Promise<number> =>
 for (const [what, fault] of Object.entries({ ...UPLOADS, ...LOOKS }))
   it(`alone: ${what}`, async () => {
     const shop = await retailForTest(LIMITS, 'a tenth');
-    const concerns = what in LOOKS ? isLook : ({ upload }: PassedRequest) => upload;
     let met = 0;
-    shop.proxy.fail((request) => (concerns(request) && request.no % 3 === 0 ? (met++, fault()) : undefined));
+    shop.proxy.fail((request) => (concerns(what, request) && request.no % 3 === 0 ? (met++, fault()) : undefined));
 
     const report = await shop.run({ mappings: ['customers', 'transactions'] });
 

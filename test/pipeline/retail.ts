@@ -29,7 +29,7 @@ const DECEMBER: Template = {
 };
 
 /** Every tenth invoice with its lines, and all customers; one that is cancelled is among them for sure. */
-const A_TENTH: Template = {
+export const A_TENTH: Template = {
   name: 'december-tenth',
   async fill(source) {
     await DECEMBER.fill(source);

@@ -7,7 +7,7 @@ import type { Source } from '../../src/domain/source/source.js';
 import { openSource } from '../../src/source/open-source.js';
 import { startPostgres, type EmbeddedPostgres } from '../../src/embedded/postgres-server.js';
 import { createDatabase, type Database } from '../databases.js';
-import { POSTGRES_PROGRAM } from '../postgres-program.js';
+import { SOURCE_PROGRAM } from '../postgres-program.js';
 
 export interface SlotServer extends EmbeddedPostgres {
   /** Its major version. */
@@ -29,7 +29,7 @@ export async function startSlotServer(settings: Readonly<Record<string, string>>
     folder: join(inject('runFolder'), `slots-${randomUUID()}`),
     log: () => undefined,
     settings: { ...SETTINGS, ...settings },
-    ...POSTGRES_PROGRAM,
+    ...SOURCE_PROGRAM,
   });
   const database = await createDatabase(server.url('postgres'));
   const [{ version }] = (await database.query<{ version: number }>(
