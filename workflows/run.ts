@@ -15,7 +15,7 @@ import {
   type RunReport,
   type SyncInput,
 } from '../src/domain/run/run.js';
-import type { OpenedRun } from '../src/domain/run/work.js';
+import type { NotNeeded, OpenedRun } from '../src/domain/run/work.js';
 import { failRun, closeRun, openRun } from './activities.js';
 import { continueIfLong } from './continue-run.js';
 import { loadStage } from './load-stage.js';
@@ -34,15 +34,15 @@ import { withoutDrifted, type CheckedRun } from './without-drifted.js';
  * Brings the platform in sync with the source. Input in the Start Workflow form: `{"sync":"online-retail"}`. Fails with
  * `input_invalid` for an input that is not valid, and with the code of whatever ended the run.
  */
-export const sync = (input: SyncInput): Promise<RunReport> => run('sync', input);
+export const sync = (input: SyncInput): Promise<RunReport | NotNeeded> => run('sync', input);
 
 /**
  * Loads ranges, records or dead letters again, beside scheduled runs; never moves their position. Input in the form:
  * `{"sync":"online-retail","mapping":"customers","externalIds":["17850"]}`. Fails as {@link sync} does.
  */
-export const backfill = (input: BackfillInput): Promise<RunReport> => run('backfill', input);
+export const backfill = (input: BackfillInput): Promise<RunReport | NotNeeded> => run('backfill', input);
 
-const run = (kind: RunKind, given: unknown): Promise<RunReport> =>
+const run = (kind: RunKind, given: unknown): Promise<RunReport | NotNeeded> =>
   asRunFailure(async () => {
     const execution = new RunExecution();
     const { firstExecutionRunId } = workflowInfo();
@@ -51,6 +51,7 @@ const run = (kind: RunKind, given: unknown): Promise<RunReport> =>
     const opened = await recordingFailure(kind, start, input, () =>
       openRun({ kind, input, firstExecutionRunId, start }),
     );
+    if ('activeRun' in opened) return opened;
     const attributes = new RunAttributes(opened);
     execution.showOpened(opened, attributes, start, { kind, input });
     attributes.opened(opened, start);

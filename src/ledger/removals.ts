@@ -90,11 +90,15 @@ export interface PlannedRemoval extends RecordPlace {
   readonly tenant: string;
 }
 
-/** The mapping's plans that this one can replace: one of changed rows alone says nothing of what a search has found. */
+/**
+ * The mapping's plans that this one can replace: one of changed rows alone says nothing of what a search has found, and a run
+ * that works beside this one carries its plan out itself.
+ */
 const plansOf = (trx: Knex, { id, mappingId }: OpenPlan) =>
   trx('removal_plans')
     .where({ mapping_id: mappingId })
-    .whereRaw('(NOT searched OR (SELECT searched FROM removal_plans WHERE id = ?))', [id]);
+    .whereRaw('(NOT searched OR (SELECT searched FROM removal_plans WHERE id = ?))', [id])
+    .whereRaw('(id = ? OR run_id IN (SELECT id FROM runs WHERE ended_at IS NOT NULL))', [id]);
 
 /** A plan that was carried out, or could not be since the source had no row, takes records again. */
 const reopen = (knex: Knex, runId: string, mappingId: number): Promise<void> =>

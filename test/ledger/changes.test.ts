@@ -122,6 +122,26 @@ it('that are gone are left alone while another run reads the mapping, which may 
   expect(await keys(own)).toEqual(['a', 'b']);
 });
 
+it('that are gone are left no longer to a run that has read the mapping, though it has not ended', async () => {
+  await note(['a']);
+  const [a] = await rows();
+  const own = await newRun(the.ledger);
+  const other = await newRun(the.ledger);
+  const reading = await newPartition(false, other);
+  expect(await the.ledger.changedRows.leaveToOtherRuns(the.mappingId, own, [a!.seq])).toBe(true);
+  expect(await the.ledger.changedRows.isReadByOthers(the.mappingId, own)).toBe(true);
+
+  await the.ledger.partitions.finish(reading);
+  expect(await the.ledger.changedRows.isReadByOthers(the.mappingId, own)).toBe(false);
+  expect(await keys(own)).toEqual(['a']);
+
+  // Parents and rows of dead letters are read whenever somebody asks for them.
+  const byKey = await the.ledger.partitions.forRowsByKey(other, the.mappingId);
+  await the.ledger.partitions.acquire(byKey);
+  expect(await the.ledger.changedRows.leaveToOtherRuns(the.mappingId, own, [a!.seq])).toBe(true);
+  expect(await keys(own)).toEqual([]);
+});
+
 it('are kept until the removal plan of their records is carried out', async () => {
   await deliver(await newPartition(), [record('a', '1'), record('b', '1')]);
   await note(['a', 'b']);
@@ -199,6 +219,35 @@ it('leave no deleted row unnoticed once all records were looked through, unless 
   expect(await fed()).toMatchObject({ missedDeletes: true });
   await search(() => note(['a']));
   expect(await fed()).toMatchObject({ missedDeletes: false });
+});
+
+it('are all that is left to read once the run in mode live has read every row, even if another run has begun to meanwhile', async () => {
+  await note([]);
+  const live = await newPartition(false, await newRun(the.ledger, { mode: 'live' }));
+  const mirror = await newPartition(false, await newRun(the.ledger, { mode: 'mirror' }));
+  await the.ledger.feeds.beginLoad(the.mappingId, live.runId);
+  await the.ledger.feeds.beginLoad(the.mappingId, mirror.runId);
+  await the.ledger.partitions.finish(mirror);
+  expect(await fed()).toMatchObject({ loaded: false });
+  await the.ledger.partitions.finish(live);
+  expect(await fed()).toMatchObject({ loaded: true });
+  await the.ledger.runs.end(live.runId, 'complete');
+});
+
+it('are still looked for by a run in mode live after another run has looked all records through beside it', async () => {
+  await note([]);
+  const { removals, feeds } = the.ledger;
+  const live = await newRun(the.ledger, { mode: 'live' });
+  const plan = await removals.open(await newRun(the.ledger, { mode: 'mirror' }), the.mappingId, '{}');
+  await feeds.beginSearch(the.mappingId, plan.id);
+  await removals.finish(plan);
+  expect(await fed()).toMatchObject({ missedDeletes: true });
+
+  const own = await removals.open(live, the.mappingId, '{}');
+  await feeds.beginSearch(the.mappingId, own.id);
+  await removals.finish(own);
+  expect(await fed()).toMatchObject({ missedDeletes: false });
+  await the.ledger.runs.end(live, 'complete');
 });
 
 it('come from one feed: with another one, every row has to be read', async () => {
@@ -296,9 +345,11 @@ it('are not all that is left to read while the load of their mapping is still to
 it('have removal plans that replace each other, and none that a search has made', async () => {
   const { removals, feeds } = the.ledger;
   const planOf = async (isSearched: boolean) => {
-    const plan = await removals.open(await newRun(the.ledger), the.mappingId, '{}');
+    const runId = await newRun(the.ledger);
+    const plan = await removals.open(runId, the.mappingId, '{}');
     if (isSearched) await feeds.beginSearch(the.mappingId, plan.id);
     await removals.decide(plan, 'awaiting_approval', { records: 1, accepted: 9 });
+    await the.ledger.runs.end(runId, 'incomplete');
     return plan.id;
   };
   const awaiting = async () =>
@@ -309,4 +360,27 @@ it('have removal plans that replace each other, and none that a search has made'
   expect(await awaiting()).toEqual([plans[0], plans[2]]);
   plans.push(await planOf(true));
   expect(await awaiting()).toEqual([plans[3]]);
+});
+
+it('have removal plans that no run replaces or empties while theirs goes on', async () => {
+  const { removals, feeds } = the.ledger;
+  await deliver(await newPartition(), [record('a', '1'), record('b', '1')]);
+  await note(['a', 'b']);
+  const live = await newRun(the.ledger, { mode: 'live' });
+  const planned = { tenantIds: [1, 1], externalIds: ['a', 'b'] };
+  const plan = await removals.open(live, the.mappingId, '{}');
+  await removals.add(plan, planned, null);
+  const seqs = (await rows()).map(({ seq }) => seq);
+  await the.ledger.changedRows.leaveToPlan(the.mappingId, plan.id, seqs);
+  await removals.decide(plan, 'due', { records: 2, accepted: 2 });
+
+  const mirror = await removals.open(await newRun(the.ledger, { mode: 'mirror' }), the.mappingId, '{}');
+  await feeds.beginSearch(the.mappingId, mirror.id);
+  await removals.decide(mirror, 'due', { records: 0, accepted: 2 });
+  await removals.finish(mirror);
+
+  expect((await removals.ofRun(live)).map(({ state }) => state)).toEqual(['due']);
+  expect(await removals.page(plan.id, null, 10)).toHaveLength(2);
+  expect(await keys()).toEqual(['a', 'b']);
+  await the.ledger.runs.end(live, 'complete');
 });

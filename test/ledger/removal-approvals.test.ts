@@ -97,6 +97,7 @@ it('deletes the records of a finished plan, and keeps the plans of other mapping
   const other = await approved(['north/a'], { mappingId: await the.ledger.ids.mappingId('shop', randomUUID()) });
   const waiting = await planOf(['north/b'], { mappingId: await the.ledger.ids.mappingId('shop', randomUUID()) });
   const plan = await approved(['north/a']);
+  await the.ledger.runs.end((await runOf(plan))!, 'incomplete');
   const last = await planOf(['north/a', 'south/a']);
   await the.ledger.removals.decide(last, 'due', { records: 2, accepted: 4 });
 

@@ -50,3 +50,39 @@ it('start a run, leave it alone for as long as it follows, and start another one
   await shop.client.workflow.getHandle(second.workflow_id).cancel();
   await eventually('that it has ended', async () => (await runs())[1]?.outcome !== null);
 }, 180_000);
+
+it('leave no trace of starts beside a run that somebody has started, and start one once that has ended', async () => {
+  const shop = await fedShop(server, { env: { TEMPORAL_NAMESPACE: await createNamespace() } });
+  await fill(shop, 5);
+  const files = filesOf({ changes: `{ slot: ${shop.slot}, publication: ${shop.slot} }` });
+  shop.write('sync.yaml', `${files['sync.yaml']}schedules: [{ name: live, mode: live }]\n`);
+  const own = await shop.start('sync', { sync: SYNC, mode: 'live' });
+  await eventually('that all is loaded', async () => (await shop.differences()) === 0);
+
+  expect(await runInProcess(['schedules', 'apply', SYNC], shop.env)).toMatchObject({ code: 0 });
+  const handle = shop.client.schedule.getHandle(`partner-sync/${SYNC}/live`);
+  await runInProcess(['schedules', 'trigger', SYNC], shop.env);
+  const { workflowId } = await eventually(
+    'that it has started a workflow',
+    async () => (await handle.describe()).info.recentActions[0]?.action.workflow,
+  );
+  expect(await shop.client.workflow.getHandle(workflowId).result()).toEqual({
+    activeRun: { run: '1', workflowId: own.workflowId },
+  });
+  const runs = () =>
+    shop.state.query<{ outcome: string | null; trigger: string; workflow_id: string }>(
+      'SELECT outcome, trigger, workflow_id FROM partner_sync.runs ORDER BY started_at',
+    );
+  expect(await runs()).toMatchObject([{ outcome: null, trigger: 'other' }]);
+  const status = await runInProcess(['status', SYNC], shop.env);
+  expect(status).toMatchObject({ code: 0 });
+  expect(status.stdout).not.toContain('refused');
+
+  await own.cancel();
+  await own.result();
+  const next = await eventually('that its own run follows', async () => (await runs())[1], 90);
+  expect(next).toMatchObject({ outcome: null, trigger: 'schedule' });
+  await handle.delete();
+  await shop.client.workflow.getHandle(next.workflow_id).cancel();
+  await eventually('that it has ended', async () => (await runs())[1]?.outcome !== null);
+}, 180_000);

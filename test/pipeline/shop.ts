@@ -293,14 +293,16 @@ export async function reportOf(handle: WorkflowHandle): Promise<RunReport> {
 }
 
 /** Opens a run without a workflow: the test itself does its steps. */
-export async function openRunByHand({ parts }: Shop, input: Partial<RunInput> = {}): ReturnType<typeof openRun> {
+export async function openRunByHand({ parts }: Shop, input: Partial<RunInput> = {}) {
   const start = { trigger: 'other', by: null } as const;
-  return openRun(
+  const opened = await openRun(
     await parts.dependencies(),
     { kind: 'sync', input: { sync: SYNC, ...input }, firstExecutionRunId: randomUUID(), start },
     'by-hand',
     { isRunning: () => Promise.resolve(true), stopOf: () => Promise.resolve(null) },
   );
+  if ('activeRun' in opened) throw new Error('the run was not needed');
+  return opened;
 }
 
 /** The code with which a run failed, and what it said. */

@@ -61,6 +61,7 @@ export class FeedModel {
           tables: Object.keys(this.#tables).map((name) => ({ schema: null, name })),
         })),
       begin: () => asked(() => position(this.#changes.length)),
+      mayHaveChanges: ({ at }) => asked(() => this.#confirmed > Number(at) || Number(at) < this.#changes.length),
       read: (from) => this.#read(Number(from.at), asked, position),
       confirm: ({ at }) =>
         asked(() => {

@@ -117,6 +117,29 @@ describe.each(here(TEST_DIALECTS))('a change table of $name', (listed) => {
     expect(await feed.state(second)).toMatchObject({ problem: null });
   });
 
+  it('may have changes from the commit on until it was read to its end', async () => {
+    const { feed, run, connect } = await orders();
+    const start = await feed.begin();
+    expect(await feed.mayHaveChanges(start)).toBe(false);
+    const writer = await connect();
+    onTestFinished(() => writer.end());
+    await writer.run('BEGIN');
+    await writer.run('INSERT INTO orders VALUES (1, NULL)');
+    await writer.run('COMMIT');
+    expect(await feed.mayHaveChanges(start)).toBe(true);
+    const [, first] = await turnOf(feed, start);
+    expect(await feed.mayHaveChanges(first)).toBe(false);
+    await run('DELETE FROM orders');
+    expect(await feed.mayHaveChanges(first)).toBe(true);
+  });
+
+  it('may have changes if it was removed, which a reading notices', async () => {
+    const { feed, runAll } = await orders();
+    const start = await feed.begin();
+    await runAll((await feed.removal()).statements);
+    expect(await feed.mayHaveChanges(start)).toBe(true);
+  });
+
   it('notices that somebody else has read and confirmed more', async () => {
     const { feed, run, source } = await orders();
     const start = await feed.begin();

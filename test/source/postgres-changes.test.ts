@@ -1,5 +1,6 @@
 /** Changes of a real server as its slot reports them. */
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { eventually } from '../pipeline/shop.js';
 import {
   createSlot,
   groupsFrom,
@@ -129,6 +130,23 @@ it('repeats what was not confirmed, but skips what is before the position that i
 
   expect(keysOf(await groupsFrom(feed, start))).toEqual(['orders:1', 'orders:2']);
   expect(keysOf(await groupsFrom(feed, positionAfter(first, start)))).toEqual(['orders:2']);
+});
+
+it('may have changes from the commit on until it was read to its end', async () => {
+  const slot = await orders();
+  const { feed } = slot;
+  let position = await feed.begin();
+  const untilRead = () =>
+    eventually('that all is read', async () => {
+      position = positionAfter(await groupsFrom(feed, position), position);
+      // Now and then, the server writes something for itself.
+      return !(await feed.mayHaveChanges(position));
+    });
+  await untilRead();
+
+  await slot.query('INSERT INTO orders VALUES (1)');
+  expect(await feed.mayHaveChanges(position)).toBe(true);
+  await untilRead();
 });
 
 it('does not mind being told of a position again, or of one that is older than the last', async () => {

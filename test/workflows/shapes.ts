@@ -75,6 +75,27 @@ async function follow(shop: Shop): Promise<WorkflowHandle> {
   await eventually('that all is loaded', async () => (await shop.stored('customer', String(CUSTOMERS))) !== null);
   return run;
 }
+/** A run that a schedule starts. */
+async function startedBySchedule(shop: Shop, input: Partial<RunInput>): Promise<WorkflowHandle> {
+  const schedule = await shop.client.schedule.create({
+    scheduleId: randomUUID(),
+    spec: {},
+    action: {
+      type: 'startWorkflow',
+      workflowType: 'sync',
+      workflowId: 'scheduled',
+      taskQueue: shop.taskQueue,
+      args: [{ sync: SYNC, ...input }],
+    },
+  });
+  await schedule.trigger();
+  const started = await eventually(
+    'that it starts a run',
+    async () => (await schedule.describe()).info.recentActions[0]?.action.workflow,
+  );
+  await schedule.delete();
+  return shop.client.workflow.getHandle(started.workflowId);
+}
 const untilStatus = (shop: Shop, id: string, status: string) =>
   eventually(`that ${id} is ${status}`, async () => (await shop.stored('customer', id))?.['status'] === status);
 /** The customer of an UNSURE shop comes, and another run delivers it. */
@@ -242,6 +263,21 @@ const RUNS: Readonly<Record<string, Shape>> = {
     },
     ends: 'complete',
     does: ['pause', 'resume', 'followChanges again'],
+  },
+  'live-not-needed': {
+    record: async (shop) => {
+      await fill(shop, CUSTOMERS);
+      await feed(shop);
+      const run = await follow(shop);
+      const scheduled = await startedBySchedule(shop, { mode: 'live', mappings: ['customers'] });
+      await scheduled.result();
+      await run.cancel();
+      await run.result();
+      return scheduled;
+    },
+    ends: 'completed',
+    does: ['openRun'],
+    lacks: ['recordFailure', 'collectChanges', 'closeRun'],
   },
   'incremental-dead-letters': {
     record: async (shop) => {

@@ -217,9 +217,15 @@ export class LiveDelivery {
         continue;
       }
       mapping.context ??= await this.#acquire(mapping);
-      if (mapping.removes && fed.missedDeletes && !isWorkedOn) this.searches.add(mapping.name);
+      if (mapping.removes && fed.missedDeletes && !isWorkedOn && !(await this.#isReadByOthers(mapping)))
+        this.searches.add(mapping.name);
     }
     await feeds.recordDelivered(ids);
+  }
+
+  /** Another run may have read rows before they were deleted, and claim their records after a search has passed by. */
+  #isReadByOthers({ id }: FollowedMapping): Promise<boolean> {
+    return this.#deps.ledger.changedRows.isReadByOthers(id, this.#input.runId);
   }
 
   async #acquire({ name, id }: FollowedMapping): Promise<PartitionContext> {

@@ -78,6 +78,8 @@ export class FeedReader {
   #position: FeedPosition | null;
   /** How many keys have been recorded and not confirmed yet. */
   #unconfirmed = 0;
+  /** What this reader has confirmed last. */
+  #confirmed: FeedPosition | null = null;
   #seenAt = -Infinity;
 
   constructor(
@@ -129,12 +131,14 @@ export class FeedReader {
   /**
    * Records what has changed since the position, and tells the source that it may forget it.
    *
-   * @param quietly whether nothing is written if nothing has changed, and the source not told if little has
+   * @param quietly whether nothing is written if nothing has changed, the source not told if little has, and the feed not
+   *   looked at if nothing was written
    * @throws PartnerSyncError `changes_lost` if not every change can be read any more, or the feed has not begun
    */
   async record(signal: AbortSignal, quietly = false): Promise<Recorded> {
     const [began, before] = [performance.now(), this.#position];
     if (before === null) throw new PartnerSyncError('changes_lost', this.givenUp ?? 'the change feed has not begun');
+    if (quietly && !(await this.#feed.mayHaveChanges(before))) return { keys: 0, readingMs: performance.now() - began };
     let [keys, ledgerMs] = [0, 0];
     const inLedger = async (write: () => Promise<void>): Promise<void> => {
       const from = performance.now();
@@ -181,14 +185,15 @@ export class FeedReader {
               yield { mappingId, keys };
   }
 
-  /** A crash before the ledger knows of it leaves an older confirmation there, which is no harm. */
+  /** Not again what the source was told already. A crash before the ledger knows of it leaves an older confirmation there, which is no harm. */
   async #confirm(position: FeedPosition): Promise<void> {
-    const confirmed = await this.#feed.confirm(position);
-    if (confirmed !== null && confirmed !== position.confirmed) {
-      await this.#feeds.noteConfirmed(this.#acquired, confirmed);
-      this.#position = { ...position, confirmed };
-    }
     this.#unconfirmed = 0;
+    if (position.at === this.#confirmed?.at && position.origin === this.#confirmed.origin) return;
+    const confirmed = await this.#feed.confirm(position);
+    this.#confirmed = position;
+    if (confirmed === null || confirmed === position.confirmed) return;
+    await this.#feeds.noteConfirmed(this.#acquired, confirmed);
+    this.#position = { ...position, confirmed };
   }
 
   /** Records what the source still keeps, unless that was done some seconds ago. */

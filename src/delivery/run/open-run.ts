@@ -4,7 +4,7 @@ import type { RunInput } from '../../domain/run/run.js';
 import { milliseconds } from '../../domain/timeouts.js';
 import { declaredFeeds } from '../../domain/sync/declared-feeds.js';
 import { isRunMode, type SyncSpec, type TenantConfig } from '../../domain/sync/sync.js';
-import type { FeedOfRun, OpenedRun, OpenRunInput } from '../../domain/run/work.js';
+import type { FeedOfRun, NotNeeded, OpenedRun, OpenRunInput } from '../../domain/run/work.js';
 import { actorOf, type RunRow } from '../../ledger/runs/runs.js';
 import { quoted } from '../../domain/values/quoted.js';
 import { keptFiles } from '../../mapping/kept-files.js';
@@ -17,14 +17,14 @@ import { validatedMappings, connectedMappings, modeOf } from './run-request.js';
  * `workflowId`: that of the workflow which opens the run.
  *
  * @throws PartnerSyncError `input_invalid` or `config_invalid` if the run cannot do what it was asked for,
- *   `run_in_progress` if another run has the lease
+ *   `run_in_progress` if another run is in its way
  */
 export async function openRun(
   deps: Dependencies,
   opening: OpenRunInput,
   workflowId: string,
   workflows: RunWorkflows,
-): Promise<Omit<OpenedRun, 'searchAttributes'>> {
+): Promise<Omit<OpenedRun, 'searchAttributes'> | NotNeeded> {
   const { kind, input } = opening;
   const run = await beginOrContinue(deps, opening, workflowId);
   // Another attempt at opening the run may have begun it with other files.
@@ -33,7 +33,8 @@ export async function openRun(
   const chosen = validatedMappings(spec, mode, input);
   await endAbandoned(deps.ledger, run.sync, workflows, run.id);
   if (kind === 'sync') {
-    await takeLease(deps, run);
+    const other = await takeLease(deps, run);
+    if (other !== null) return { activeRun: { run: other.id, workflowId: other.workflow_id } };
     await deps.ledger.ids.keepMappings(
       spec.name,
       spec.mappings.map(({ name }) => name),
@@ -106,14 +107,20 @@ async function continuedRun({ ledger }: Dependencies, runId: string, firstExecut
 }
 
 /**
- * Allows one run of a sync at a time, whatever started it. The workflow id cannot ensure that: people type any id into
- * the form, and schedules append the time.
+ * Allows one run of a sync at a time, whatever started it, and one that reads every row beside one in mode `live`. The workflow
+ * id cannot ensure that: people type any id into the form, and schedules append the time. Returns the run for which this one is
+ * not needed; null if it has the lease.
  */
-async function takeLease({ ledger }: Dependencies, run: RunRow): Promise<void> {
+async function takeLease({ ledger }: Dependencies, run: RunRow): Promise<RunRow | null> {
   const holder = await ledger.runs.takeLease(run.sync, run.id);
-  if (holder?.id === run.id) return;
+  if (holder?.id === run.id) return null;
   // Another attempt at opening the run has ended it.
   if (holder === undefined) throw new PartnerSyncError('run_stopped', `run ${run.id} of ${run.sync} has ended already`);
+  // Its schedule tries again each minute.
+  if (run.mode === 'live' && run.trigger === 'schedule') {
+    await ledger.runs.withdraw(run.id);
+    return holder;
+  }
   const error = new PartnerSyncError(
     'run_in_progress',
     `run ${holder.id} of ${run.sync} is in progress since ${holder.started_at.toISOString()} (workflow ${holder.workflow_id})`,

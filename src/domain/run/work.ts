@@ -27,6 +27,15 @@ export interface RunStart {
   readonly by: string | null;
 }
 
+/**
+ * A start of a schedule that is always on, while another run is active: nothing is recorded of it. The schedule begins a run once
+ * that one has ended.
+ */
+export interface NotNeeded {
+  /** The run that is active, and its workflow. */
+  readonly activeRun: { readonly run: string; readonly workflowId: string };
+}
+
 /** A run that is recorded in the ledger, and what it is to do. */
 export interface OpenedRun {
   readonly runId: string;

@@ -102,6 +102,11 @@ export interface ChangeFeed {
    */
   begin(): Promise<FeedPosition>;
   /**
+   * Whether a reading from `position` may find anything. One cheap look: false if nothing was written since a reading has ended
+   * there, and nothing is said about whether the feed is still the same.
+   */
+  mayHaveChanges(position: FeedPosition): Promise<boolean>;
+  /**
    * All changes after `position` that every query can see, up to now; ends when there are no more. Changes of a
    * transaction that is committed, but cannot be seen by queries yet, are left to the next call.
    *

@@ -12,7 +12,7 @@ export const LIVE = {
     value: 1,
     unit: 's',
     bounds: 'the shortest pause between two readings of a feed while nothing changes',
-    why: 'an idle reading costs the source some milliseconds',
+    why: 'a lone change is read within a second; a look at whether anything was written is cheap, and a reading costs the source some milliseconds',
   },
   feedPauseAfterChanges: {
     value: 200,
@@ -35,8 +35,9 @@ export const LIVE = {
   feedPositionEvery: {
     value: 5,
     unit: 's',
-    bounds: 'how often the position of a feed is recorded and confirmed while little changes',
-    why: 'the server can remove its log soon; no reading writes to the ledger for nothing',
+    bounds:
+      'how often a feed is read though nothing was written, and its position recorded and confirmed while little changes',
+    why: 'a feed that is lost is noticed soon, and the server can remove its log; no reading writes to the ledger for nothing',
   },
   feedStateEvery: {
     value: 10,

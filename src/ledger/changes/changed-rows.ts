@@ -25,19 +25,28 @@ export interface ChangedRows {
   newestOf(mappingIds: readonly number[]): Promise<ReadonlyMap<number, string>>;
   /**
    * Up to `limit` rows, in the order in which they were named last: after `after`, up to `through`; `'0'` begins. Without those
-   * that are left to the end of other runs than `runId`.
+   * that are left to other runs than `runId`.
    */
   page(mappingId: number, runId: string, bounds: ChangedRowBounds): Promise<readonly ChangedRow[]>;
   /** Their records are to be removed by a plan: they stay until it is carried out, unless they are named again before. */
   leaveToPlan(mappingId: number, planId: string, seqs: readonly string[]): Promise<void>;
   /**
-   * Leaves rows that are gone to the end of all other runs that read the mapping now: these may have read the rows, and not
-   * have claimed their records yet. Returns whether there are such runs.
+   * Leaves rows that are gone until all other runs that read the mapping now have read it, or ended: these may have read the
+   * rows, and not have claimed their records yet. Returns whether there are such runs.
    */
   leaveToOtherRuns(mappingId: number, runId: string, seqs: readonly string[]): Promise<boolean>;
+  /** Whether other runs read the mapping now. */
+  isReadByOthers(mappingId: number, runId: string): Promise<boolean>;
 }
 
 export function openChangedRows(knex: Knex): ChangedRows {
+  const newestReader = async (mappingId: number, runId: string): Promise<string | null> => {
+    const { rows } = await knex.raw<{ rows: { id: string | null }[] }>(
+      `SELECT max(o.id) AS id FROM (${OTHER_READERS}) o`,
+      { mappingId, runId },
+    );
+    return rows[0]!.id;
+  };
   return {
     async newest(mappingId) {
       const { rows } = await knex.raw<{ rows: { seq: string; rows: number }[] }>(
@@ -78,11 +87,7 @@ export function openChangedRows(knex: Knex): ChangedRows {
       ]);
     },
     async leaveToOtherRuns(mappingId, runId, seqs) {
-      const { rows } = await knex.raw<{ rows: { id: string | null }[] }>(
-        `SELECT max(o.id) AS id FROM (${OTHER_READERS}) o`,
-        { mappingId, runId },
-      );
-      const { id } = rows[0]!;
+      const id = await newestReader(mappingId, runId);
       if (id === null) return false;
       const those = { mapping_id: mappingId };
       await knex('changed_rows')
@@ -91,12 +96,18 @@ export function openChangedRows(knex: Knex): ChangedRows {
         .update({ after_run: id });
       return true;
     },
+    isReadByOthers: async (mappingId, runId) => (await newestReader(mappingId, runId)) !== null,
   };
 }
 
-/** The other runs that have not ended and have begun to read the mapping. Bindings: `mappingId`, `runId`. */
+/**
+ * The other runs that have begun to read a partition of the mapping, and are not done with it; one of rows that are read by their
+ * keys is done when its run is. What they begin to read later is read without the rows that are gone now. Bindings: `mappingId`,
+ * `runId`.
+ */
 const OTHER_READERS = `SELECT r.id FROM runs r WHERE r.ended_at IS NULL AND r.id <> :runId
-  AND EXISTS (SELECT FROM partitions p WHERE p.run_id = r.id AND p.mapping_id = :mappingId AND p.fencing_token > 0)`;
+  AND EXISTS (SELECT FROM partitions p WHERE p.run_id = r.id AND p.mapping_id = :mappingId AND p.fencing_token > 0
+    AND (NOT p.done OR p.kind = 'by_key'))`;
 
 /** In a transaction of their feed. A row that was named before goes to the end of the order. */
 export async function noteRows(trx: Knex, mappingId: number, keys: readonly SourceKey[]): Promise<void> {

@@ -89,11 +89,15 @@ export interface Feeds extends FeedView, FeedStates {
    * oldest row that is not delivered.
    */
   recordDelivered(mappingIds: readonly number[]): Promise<void>;
-  /** The run is about to read every row of the mapping; once its partitions are done, the mapping is loaded. */
+  /**
+   * The run is about to read every row of the mapping; once its partitions are done, the mapping is loaded. Not if a run in
+   * mode `live` loads it already, which waits for its own reading.
+   */
   beginLoad(mappingId: number, runId: string): Promise<void>;
   /**
-   * All records are about to be looked through for the plan; once it is carried out, no deleted row is missed any more. Returns
-   * whether TRUNCATE is among the reasons.
+   * All records are about to be looked through for the plan; once it is carried out, no deleted row is missed any more, unless
+   * a run in mode `live` works beside that of the plan: what it has read before is claimed later. Returns whether TRUNCATE is
+   * among the reasons.
    */
   beginSearch(mappingId: number, planId: string): Promise<boolean>;
   /**
@@ -201,20 +205,29 @@ export function openFeeds(knex: Knex): Feeds {
       );
     },
     async beginLoad(mappingId, runId) {
-      await knex('fed_mappings').where({ mapping_id: mappingId }).update({ load_run_id: runId });
+      await knex.raw(
+        `UPDATE fed_mappings SET load_run_id = :runId WHERE mapping_id = :mappingId
+           AND NOT EXISTS (SELECT FROM runs l WHERE l.id = load_run_id AND l.mode = 'live' AND l.ended_at IS NULL AND l.id <> :runId)`,
+        { mappingId, runId },
+      );
     },
     beginSearch: (mappingId, planId) =>
       inTransaction(knex, async (trx) => {
         await trx('removal_plans').where({ id: planId }).update({ searched: true });
-        const [fed] = await trx('fed_mappings')
-          .where({ mapping_id: mappingId })
-          .update({ search_plan_id: planId })
-          .returning<{ truncated: boolean }[]>('truncated');
-        return fed?.truncated === true;
+        const { rows } = await trx.raw<{ rows: { truncated: boolean }[] }>(
+          `UPDATE fed_mappings SET search_plan_id = CASE WHEN EXISTS (${LIVE_BESIDE}) THEN search_plan_id ELSE :planId END
+           WHERE mapping_id = :mappingId RETURNING truncated`,
+          { mappingId, planId },
+        );
+        return rows[0]?.truncated === true;
       }),
     forget: (sync, name, actor) => inTransaction(knex, (trx) => forgetFeed(trx, sync, name, actor)),
   };
 }
+
+/** A run in mode `live` that works beside that of the plan. Binding: `planId`. */
+const LIVE_BESIDE = `SELECT FROM removal_plans p JOIN runs r ON r.id = p.run_id JOIN runs l ON l.sync = r.sync AND l.id <> r.id
+  WHERE p.id = :planId AND l.mode = 'live' AND l.ended_at IS NULL`;
 
 async function forgetFeed(trx: Knex, sync: string, name: string, actor: Actor): Promise<number | null> {
   // An attempt that is still reading the feed finds it gone, and is fenced off.

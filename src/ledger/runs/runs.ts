@@ -1,4 +1,4 @@
-/** Runs, and the lease that allows one run of a sync at a time. */
+/** Runs, and the lease that allows one run of a sync at a time, or one beside a run in mode `live`. */
 import type { Knex } from 'knex';
 import { foreignText } from '../../domain/values/foreign-text.js';
 import type { EndedRunOutcome, RunInput, RunKind, RunReport } from '../../domain/run/run.js';
@@ -71,10 +71,13 @@ export interface Runs {
   /** How the runs that a schedule started have ended. */
   ofSchedule(scheduleId: string): Promise<ScheduleRuns>;
   /**
-   * Takes the sync's lease for the run if it is free. Returns the run that holds it then, this one or another;
-   * undefined if this run has ended, which must not get the lease: nobody would give it back.
+   * Takes the sync's lease for the run unless another one is in its way: a run in mode `live` and one that reads every row
+   * are not in each other's. Returns the run that has the lease then, this one or another; undefined if this run has ended,
+   * which must not get the lease: nobody would give it back.
    */
   takeLease(sync: string, runId: string): Promise<RunRow | undefined>;
+  /** Forgets a run that has begun and done nothing, not even taken the lease. */
+  withdraw(runId: string): Promise<void>;
   /** Runs of the sync, or of all, that have not ended, oldest first: they are running, or their workflow was terminated. */
   notEnded(sync: string | undefined): Promise<readonly RunRow[]>;
   /**
@@ -175,23 +178,27 @@ export function openRuns(knex: Knex): Runs {
         .orderBy('id', 'desc')
         .limit(limit)
         .select<RunRow[]>(),
-    async takeLease(sync, runId) {
-      while (true) {
-        // The lock makes the end of this run, if it comes now, find the lease and give it back.
-        await knex.raw(
-          `INSERT INTO sync_leases (sync, run_id)
-           SELECT sync, id FROM runs WHERE sync = ? AND id = ? AND ended_at IS NULL FOR NO KEY UPDATE
-           ON CONFLICT (sync) DO NOTHING`,
-          [sync, runId],
+    takeLease: (sync, runId) =>
+      inTransaction(knex, async (trx) => {
+        // Of two that ask at the same time, one sees the other's lease; and a run that ends waits, and gives its own back.
+        await trx('runs').where({ sync, ended_at: null }).orderBy('id').forNoKeyUpdate().select('id');
+        await trx.raw(
+          `INSERT INTO sync_leases (sync, is_live, run_id)
+           SELECT sync, mode = 'live', id FROM runs r WHERE id = :runId AND ended_at IS NULL AND NOT EXISTS (${IN_THE_WAY})
+           ON CONFLICT (sync, is_live) DO NOTHING`,
+          { runId },
         );
-        const holder = await knex('sync_leases')
-          .where('sync_leases.sync', sync)
-          .join('runs', 'runs.id', 'run_id')
-          .first<RunRow | undefined>('runs.*');
-        if (holder !== undefined) return holder;
-        // Another run has given the lease back since the INSERT, or this one has ended.
-        if ((await find(runId))?.ended_at != null) return undefined;
-      }
+        const { rows } = await trx.raw<{ rows: RunRow[] }>(
+          `SELECT o.* FROM runs r CROSS JOIN LATERAL (
+             SELECT o.* FROM runs o JOIN sync_leases l ON l.run_id = o.id WHERE o.id = r.id
+             UNION ALL (${IN_THE_WAY})) o
+           WHERE r.id = :runId AND r.ended_at IS NULL`,
+          { runId },
+        );
+        return rows[0];
+      }),
+    async withdraw(runId) {
+      await knex('runs').where({ id: runId }).delete();
     },
     async keepReport(runId, report) {
       await knex('runs')
@@ -255,6 +262,10 @@ export function openRuns(knex: Knex): Runs {
     },
   };
 }
+
+/** The runs `o` that have a lease with which run `r` may not have its own. */
+const IN_THE_WAY = `SELECT o.* FROM runs o JOIN sync_leases l ON l.run_id = o.id WHERE l.sync = r.sync AND o.id <> r.id
+  AND NOT ('live' IN (o.mode, r.mode) AND (o.mode IN ('full', 'mirror') OR r.mode IN ('full', 'mirror')))`;
 
 /** Records up to when the run has read those mappings that it has read to the end. */
 const RECORD_READ = `

@@ -16,6 +16,7 @@ export interface RemoteReader {
 const METHODS = Object.keys({
   state: true,
   begin: true,
+  mayHaveChanges: true,
   confirm: true,
   installation: true,
   removal: true,

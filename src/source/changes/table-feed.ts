@@ -42,6 +42,16 @@ class TableFeed implements ChangeFeed {
     return { origin, at: await this.#table.start() };
   }
 
+  async mayHaveChanges({ at }: FeedPosition): Promise<boolean> {
+    try {
+      return await this.#table.hasRowsAfter(at);
+    } catch (error) {
+      // A reading says what has become of it.
+      if (isMissing(error)) return true;
+      throw error;
+    }
+  }
+
   async *read(position: FeedPosition, signal: AbortSignal): AsyncGenerator<ChangeGroup> {
     signal.throwIfAborted();
     await this.#assertReadableFrom(position);

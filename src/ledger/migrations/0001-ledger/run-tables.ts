@@ -79,11 +79,13 @@ export const RUN_TABLES = `
     UNIQUE (sync, hash)
   );
 
-  -- One run of a sync at a time, whichever trigger started it.
+  -- One run of a sync at a time, whichever trigger started it; one in mode live counts apart.
   CREATE TABLE sync_leases (
-    sync text PRIMARY KEY,
+    sync text NOT NULL,
+    is_live boolean NOT NULL,
     run_id bigint NOT NULL UNIQUE REFERENCES runs,
-    taken_at timestamptz NOT NULL DEFAULT now()
+    taken_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (sync, is_live)
   );
 
   -- What a run reads of a mapping in one piece.

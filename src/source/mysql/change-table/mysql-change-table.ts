@@ -101,6 +101,12 @@ export class MysqlChangeTable implements ChangeTable {
     return Number(parsePlace(one).seq - parsePlace(other).seq);
   }
 
+  async hasRowsAfter(at: string): Promise<boolean> {
+    const { changes } = partNames(this.#config, (await this.#parts()).schema);
+    const sql = `SELECT 1 FROM ${changes} WHERE seq > ${parsePlace(at).seq} LIMIT 1`;
+    return (await this.#ask('looking for changes', { sql, bindings: [] })).rows.length > 0;
+  }
+
   async *pages(at: string, signal: AbortSignal): AsyncGenerator<RecordedPage> {
     const { changes } = partNames(this.#config, (await this.#parts()).schema);
     const place = parsePlace(at);

@@ -84,6 +84,14 @@ export class PostgresChangeTable implements ChangeTable {
     return Math.sign(Number(xid === otherXid ? seq - otherSeq : xid - otherXid));
   }
 
+  async hasRowsAfter(at: string): Promise<boolean> {
+    const { rows } = await this.#ask('looking for changes', {
+      sql: `SELECT FROM ${tableNames(this.#config).changes} WHERE (xid, seq) > ($1::bigint, $2::bigint) LIMIT 1`,
+      bindings: at.split('/'),
+    });
+    return rows.length > 0;
+  }
+
   async *pages(at: string, signal: AbortSignal): AsyncGenerator<RecordedPage> {
     const end = await this.#snapshot('xmin');
     let place = at;

@@ -31,6 +31,9 @@ const UNDEFINED_OBJECT = 'SQLSTATE 42704';
 /** From 18 on, changes from before the publication are left out with a warning. */
 const LEFT_OUT = '55000';
 
+/** Up to where the log has been written to disk: after each commit, it is another position. A standby does not tell. */
+const WRITTEN_SQL = `SELECT CASE WHEN NOT pg_is_in_recovery() THEN pg_current_wal_flush_lsn()::text END`;
+
 /** The server removes its log by files of this size. */
 const SEGMENT = 16n * 1024n * 1024n;
 
@@ -95,6 +98,14 @@ class SlotFeed implements ChangeFeed {
     // In this order: a transaction that commits before the position is taken is visible, or still open afterwards.
     await openTransactionsHaveEnded(this.#database, this.#waits.open);
     return { origin: state.origin, at: logPositionText(state.written) };
+  }
+
+  async mayHaveChanges(position: FeedPosition): Promise<boolean> {
+    const { rows } = await this.#database.attempt('looking at the log', () =>
+      this.#run({ sql: WRITTEN_SQL, bindings: [] }),
+    );
+    const [written] = rows[0]!;
+    return written == null || logPosition(written) !== logPosition(position.at);
   }
 
   async *read(position: FeedPosition, signal: AbortSignal): AsyncGenerator<ChangeGroup> {

@@ -103,6 +103,11 @@ export class SqliteChangeTable implements ChangeTable {
     return Number(one) - Number(other);
   }
 
+  async hasRowsAfter(at: string): Promise<boolean> {
+    const sql = `SELECT 1 FROM ${tableNames(this.#config).changes} WHERE seq > CAST(? AS INTEGER) LIMIT 1`;
+    return (await this.#ask({ sql, bindings: [at] })).rows.length > 0;
+  }
+
   async *pages(at: string, signal: AbortSignal): AsyncGenerator<RecordedPage> {
     let place = at;
     while (true) {
