@@ -45,7 +45,7 @@ async function writeLog({ source }: LimitedShop): Promise<void> {
 
 interface ShownHealth<Problem> {
   readonly live: string | null;
-  readonly feeds: readonly { readonly standing: string }[];
+  readonly feeds: readonly { readonly summary: string }[];
   readonly problems: readonly Problem[];
 }
 
@@ -188,7 +188,7 @@ it('gives the slot of a paused run in mode live up, which begins again when it i
   );
   await eventually('that status tells how much is kept', async () =>
     /^change feed \w+: last read to its end .* ago; the source keeps .* of its log, .* unread \(limit 20\.0 MiB\)$/.test(
-      (await healthOf(shop)).feeds[0]?.standing ?? '',
+      (await healthOf(shop)).feeds[0]?.summary ?? '',
     ),
   );
   await run.executeUpdate('pause', { args: [] });

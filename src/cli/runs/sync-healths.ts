@@ -3,7 +3,7 @@ import type { ViewParts } from '../../composition/parts.js';
 import { quantity, quantityToBound } from '../../domain/values/quantity.js';
 import { formatSeconds } from '../../domain/values/duration.js';
 import type { FailOn } from '../../domain/sync/sync.js';
-import { lagLine, standingLine, type WatchedFeed } from '../../domain/monitoring/feed-health.js';
+import { lagLine, feedLine, type WatchedFeed } from '../../domain/monitoring/feed-health.js';
 import {
   DEFAULT_LIMITS,
   HEALTH_TRIGGERS,
@@ -29,7 +29,7 @@ export interface SyncHealth {
   /** `delivered up to 2.0s ago; 3 changed rows to go`; null while no run in mode live works. */
   readonly live: string | null;
   /** Its change feeds, as the source was last asked, each with a sentence. */
-  readonly feeds: readonly (WatchedFeed & { readonly standing: string })[];
+  readonly feeds: readonly (WatchedFeed & { readonly summary: string })[];
   readonly oldestWaitingAge: number | null;
   /** 10,001 stands for more than 10,000. */
   readonly deadLetters: number;
@@ -72,7 +72,7 @@ export async function healthsOf(
             ? null
             : { mapping: state.mostLagging.mapping, seconds: ageOf(state.mostLagging.readUntil, state) },
         live: state.live === null ? null : lagLine(state.live, state.now),
-        feeds: state.feeds.map((feed) => ({ ...feed, standing: standingLine(feed, state.now) })),
+        feeds: state.feeds.map((feed) => ({ ...feed, summary: feedLine(feed, state.now) })),
         oldestWaitingAge: state.oldestWaitingAt === null ? null : ageOf(state.oldestWaitingAt, state),
         deadLetters: state.deadLetters,
         runsSinceSuccess: state.runsSinceSuccess,
@@ -114,7 +114,7 @@ export const healthLines = (healths: readonly SyncHealth[]): string[] =>
         deadLetters === 0 ? '' : `; ${quantity(deadLetters, 'dead letter')}`
       }${defaultLimits ? ' (default limits: its files cannot be read here)' : ''}`,
       ...(live === null ? [] : [`  ${live}`]),
-      ...feeds.map(({ standing }) => `  ${printable(standing)}`),
+      ...feeds.map(({ summary }) => `  ${printable(summary)}`),
       ...problems.map(({ what }) => `  ${what}`),
       // A problem names them all.
       ...(problems.some(({ trigger }) => trigger === 'paused')

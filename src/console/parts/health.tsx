@@ -35,10 +35,10 @@ export function Health({ health }: { readonly health: SyncHealth | undefined }) 
             <dd>{live}</dd>
           </>
         )}
-        {feeds.map(({ name, standing }) => (
+        {feeds.map(({ name, summary }) => (
           <>
             <dt>change feed</dt>
-            <dd key={name}>{standing.replace(/^change feed /, '')}</dd>
+            <dd key={name}>{summary.replace(/^change feed /, '')}</dd>
           </>
         ))}
         <dt>oldest waiting record</dt>

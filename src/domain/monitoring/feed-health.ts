@@ -49,7 +49,7 @@ export function behind(feed: WatchedFeed, now: Date): string | null {
 }
 
 /** `change feed shop: last read to its end 2.0s ago; the source keeps 22.3 KiB of its log, 1.0 KiB unread (limit 10.0 GiB)`. */
-export function standingLine({ name, keptBytes, unreadBytes, maxBytes, readAt }: WatchedFeed, now: Date): string {
+export function feedLine({ name, keptBytes, unreadBytes, maxBytes, readAt }: WatchedFeed, now: Date): string {
   const unread = unreadBytes === null ? '' : `, ${formatBytes(unreadBytes)} unread`;
   const limit = maxBytes === null ? '' : ` (limit ${formatBytes(maxBytes)})`;
   const kept = keptBytes === null ? [] : [`the source keeps ${formatBytes(keptBytes)} of its log${unread}${limit}`];
