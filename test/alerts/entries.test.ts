@@ -16,6 +16,7 @@ import { startTcpProxy } from '../observability/tcp-proxy.js';
 import { eventually, fill, openShop, SYNC, type Shop } from '../pipeline/shop.js';
 import { filesOf } from '../pipeline/shop-files.js';
 import { build } from '../pipeline/worker-process.js';
+import { startSlotServer, type SlotServer } from '../source/slot-server.js';
 import { createNamespace } from '../temporal-namespace.js';
 import { PROOFS, type Entries, type Follow } from './entry-proofs.js';
 import { FAULTS } from './faults-of-the-week.js';
@@ -36,6 +37,7 @@ limits: { success: 2h, lag: 2h, deadLetters: 5 }
 
 describe.runIf(isHere('Prometheus'))('is caused, shown and ended:', () => {
   const folder = mkdtempSync(join(tmpdir(), 'entries-'));
+  let server: SlotServer;
   let shop: Shop;
   let env: Readonly<Record<string, string>>;
   let prometheus: PrometheusServer;
@@ -51,7 +53,9 @@ describe.runIf(isHere('Prometheus'))('is caused, shown and ended:', () => {
         'deletes: { action: { set: { status: gone } }, hold: { records: 1, percent: 1 } }\nfields:',
       ),
     };
+    server = await startSlotServer();
     shop = await openShop({
+      sourceServer: server.url('postgres'),
       files,
       wait: '3600s',
       // The rules look at task queues whose names begin like this.
@@ -83,6 +87,7 @@ describe.runIf(isHere('Prometheus'))('is caused, shown and ended:', () => {
     await end(worker);
     for (const way of [entries.source, entries.ledger]) way.close();
     await shop.close();
+    await server.stop();
     rmSync(folder, { recursive: true });
   });
 

@@ -37,6 +37,8 @@ const change = ({ shop }: Entries, customers: number, set: string): Promise<unkn
 const refuse = ({ shop }: Entries, status: number): void =>
   shop.proxy.fail(() => ({ forward: false, answer: { status, body: '{}' } }));
 
+const FEED = 'changes: { slot: entries, publication: entries, maxWal: 1MiB }\n';
+
 export const PROOFS: Readonly<Record<string, Proof>> = {
   'a run that fails': {
     shows: {
@@ -106,22 +108,42 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
     },
     fix: (_, follow) => follow(['lagging', 'PartnerSyncLagging'], /^run <sync>$/),
   },
-  'a slot that nobody has installed, and one that was given up': {
+  'a slot that no run has read since yesterday': {
     shows: {
-      'feed-unreadable': [/the change feed unread cannot be read: there is no slot "unread"/, /FAIL +changes/],
-      'feed-behind': [/the change feed unread was given up/, /ok +workers/],
+      'feed-behind': [/the source keeps .* of its log for the change feed entries \(limit 1.0 MiB/, /ok +workers/],
+      PartnerSyncFeedBehind: [/the source keeps .* MiB of its log/, /ok +workers/],
+      PartnerSyncFeedNotRead: [/change feed entries: last read to its end 25h/, /ok +workers/],
     },
-    async cause({ shop, declare }) {
-      declare('changes: { slot: unread, publication: unread, maxWal: 1GiB }\n');
-      await shop.state.query(
-        `INSERT INTO partner_sync.change_feeds (sync, name, given_up) VALUES ($1, 'unread', 'the change feed unread was given up')`,
-        [SYNC],
-      );
+    async cause(entries) {
+      const { shop, env, declare } = entries;
+      declare(FEED);
+      expect(await runInProcess(['changes', 'install', SYNC, '--apply'], env)).toMatchObject({ code: 0 });
+      await reportOf(await start(entries));
+      for (let i = 0; i < 4; i++) {
+        await shop.source.query(`SELECT pg_logical_emit_message(true, 'filler', repeat('x', 524288))`);
+        // The server marks where decoding may begin: from the mark before the last one, all is kept even if it was read.
+        await shop.source.query('CHECKPOINT');
+      }
+      await shop.state.query(`UPDATE partner_sync.change_feeds SET read_at = read_at - interval '25 h'`);
     },
-    async fix({ declare }, follow) {
-      // Without the feed, runs go by the cursor again.
+    fix: (_, follow) => follow(['feed-behind', 'PartnerSyncFeedBehind', 'PartnerSyncFeedNotRead'], /^run <sync>$/),
+  },
+  'a slot that somebody has dropped': {
+    shows: {
+      'feed-unreadable': [/the change feed entries cannot be read: there is no slot "entries"/, /FAIL +changes/],
+      PartnerSyncFeedUnreadable: [/the change feed entries cannot be read/, /FAIL +changes/],
+    },
+    async cause({ shop }) {
+      await shop.source.query(`SELECT pg_drop_replication_slot('entries')`);
+    },
+    async fix({ env, declare }, follow) {
+      const headings = ['feed-unreadable', 'PartnerSyncFeedUnreadable'];
+      await follow(headings, /^changes install/);
+      await follow(headings, /^run <sync>$/);
+      // The other proofs go by the cursor.
+      expect(await runInProcess(['changes', 'remove', SYNC, '--apply'], env)).toMatchObject({ code: 0 });
       declare('');
-      await follow(['feed-unreadable', 'feed-behind'], /^run <sync>$/);
+      expect(await runInProcess(['run', SYNC, '--mode', 'full'], env)).toMatchObject({ code: 0 });
     },
   },
   'rows that the mapping refuses': {

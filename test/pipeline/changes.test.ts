@@ -53,6 +53,24 @@ it('marks the record of a deleted row in the run that hears of it, and delivers 
   expect(await shop.stored('customer', '3')).toMatchObject({ name: 'Back', status: 'active' });
 });
 
+it.each([{ mode: 'incremental' as const }, { mode: 'mirror' as const }])(
+  'keeps no dead letter of a row that is gone and whose record is removed, in mode $mode',
+  async ({ mode }) => {
+    const shop = await fedShop();
+    await fill(shop, 10);
+    await shop.run();
+    await shop.source.query(`UPDATE shop.customers SET email = 'no address' WHERE id IN (3, 4)`);
+    expect(await shop.run()).toMatchObject({ total: { deadLettered: 2 } });
+    await shop.source.query('DELETE FROM shop.customers WHERE id = 3');
+
+    const report = await shop.run({ mode });
+
+    expect(report.removals).toMatchObject([{ mapping: 'customers', records: 1, marked: 1, state: 'done' }]);
+    // The other row is still there, and still wrong.
+    expect(await shop.state.query('SELECT source_key FROM partner_sync.dead_letters')).toEqual([{ source_key: ['4'] }]);
+  },
+);
+
 it('marks the record in the tenant that a row has left, and that of a key that a row no longer has', async () => {
   const shop = await fedShop();
   await fill(shop, 10);

@@ -43,10 +43,15 @@ async function writeLog({ source }: LimitedShop): Promise<void> {
   }
 }
 
-async function healthOf({ env }: LimitedShop): Promise<{ live: string | null; problems: readonly string[] }> {
+interface ShownHealth<Problem> {
+  readonly live: string | null;
+  readonly feeds: readonly { readonly summary: string }[];
+  readonly problems: readonly Problem[];
+}
+
+async function healthOf({ env }: LimitedShop): Promise<ShownHealth<string>> {
   const { json } = await runInProcess(['status', 'shop', '--json'], env);
-  const [health] = json<{ healths: { live: string | null; problems: { trigger: string; what: string }[] }[] }>()
-    .healths;
+  const [health] = json<{ healths: ShownHealth<{ trigger: string; what: string }>[] }>().healths;
   return { ...health!, problems: health!.problems.map(({ trigger, what }) => `${trigger}: ${what}`) };
 }
 const problemsOf = async (shop: LimitedShop) => (await healthOf(shop)).problems;
@@ -180,6 +185,11 @@ it('gives the slot of a paused run in mode live up, which begins again when it i
   await eventually('that all is loaded', async () => (await shop.differences()) === 0);
   await eventually('that status tells the lag', async () =>
     /^delivered up to \d\.\ds ago; nothing to go$/.test((await healthOf(shop)).live ?? ''),
+  );
+  await eventually('that status tells how much is kept', async () =>
+    /^change feed \w+: last read to its end .* ago; the source keeps .* of its log, .* unread \(limit 20\.0 MiB\)$/.test(
+      (await healthOf(shop)).feeds[0]?.summary ?? '',
+    ),
   );
   await run.executeUpdate('pause', { args: [] });
   await untilIdle(run);

@@ -3,7 +3,7 @@ import type { ViewParts } from '../../composition/parts.js';
 import { quantity, quantityToBound } from '../../domain/values/quantity.js';
 import { formatSeconds } from '../../domain/values/duration.js';
 import type { FailOn } from '../../domain/sync/sync.js';
-import { lagLine } from '../../domain/monitoring/feed-health.js';
+import { lagLine, feedLine, type WatchedFeed } from '../../domain/monitoring/feed-health.js';
 import {
   DEFAULT_LIMITS,
   HEALTH_TRIGGERS,
@@ -14,6 +14,7 @@ import {
 } from '../../domain/monitoring/sync-health.js';
 import type { NotStarted, SyncState } from '../../ledger/views/sync-state.js';
 import { loadAlerts } from '../../mapping/load-alerts.js';
+import { printable } from '../output/text-table.js';
 
 /** The health of one sync. Times are ISO 8601 in UTC, ages in seconds. */
 export interface SyncHealth {
@@ -27,6 +28,8 @@ export interface SyncHealth {
   readonly lag: { readonly mapping: string; readonly seconds: number } | null;
   /** `delivered up to 2.0s ago; 3 changed rows to go`; null while no run in mode live works. */
   readonly live: string | null;
+  /** Its change feeds, as the source was last asked, each with a sentence. */
+  readonly feeds: readonly (WatchedFeed & { readonly summary: string })[];
   readonly oldestWaitingAge: number | null;
   /** 10,001 stands for more than 10,000. */
   readonly deadLetters: number;
@@ -69,6 +72,7 @@ export async function healthsOf(
             ? null
             : { mapping: state.mostLagging.mapping, seconds: ageOf(state.mostLagging.readUntil, state) },
         live: state.live === null ? null : lagLine(state.live, state.now),
+        feeds: state.feeds.map((feed) => ({ ...feed, summary: feedLine(feed, state.now) })),
         oldestWaitingAge: state.oldestWaitingAt === null ? null : ageOf(state.oldestWaitingAt, state),
         deadLetters: state.deadLetters,
         runsSinceSuccess: state.runsSinceSuccess,
@@ -94,11 +98,23 @@ const ageOf = (time: Date, { now }: SyncState): number => (now.getTime() - time.
 /** For people: a line a sync, and one for each thing that is wrong. */
 export const healthLines = (healths: readonly SyncHealth[]): string[] =>
   healths.flatMap(
-    ({ sync, problems, lastSuccessAge, live, deadLetters, refused, pausedSchedules, notStarted, defaultLimits }) => [
+    ({
+      sync,
+      problems,
+      lastSuccessAge,
+      live,
+      feeds,
+      deadLetters,
+      refused,
+      pausedSchedules,
+      notStarted,
+      defaultLimits,
+    }) => [
       `${sync}: ${problems[0]?.trigger ?? 'ok'}; ${lastSuccessAge === null ? 'no success yet' : `last success ${formatSeconds(lastSuccessAge)} ago`}${
         deadLetters === 0 ? '' : `; ${quantity(deadLetters, 'dead letter')}`
       }${defaultLimits ? ' (default limits: its files cannot be read here)' : ''}`,
       ...(live === null ? [] : [`  ${live}`]),
+      ...feeds.map(({ summary }) => `  ${printable(summary)}`),
       ...problems.map(({ what }) => `  ${what}`),
       // A problem names them all.
       ...(problems.some(({ trigger }) => trigger === 'paused')

@@ -7,7 +7,7 @@ import { links } from '../links.js';
 import type { Page } from '../page.js';
 import { CommandLine } from '../parts/command-line.js';
 import { TemporalLink } from '../parts/temporal-link.js';
-import { WorkingRun } from '../parts/working-run.js';
+import { WorkingRun, workingRunState } from '../parts/working-run.js';
 
 export const runPage: Page = {
   path: '/syncs/:sync/runs/:run',
@@ -33,7 +33,7 @@ export const runPage: Page = {
           </p>
           {isActive ? (
             <div id="progress" data-live>
-              <WorkingRun run={row} mappings={await ledger.counts.progress(id)} settings={settings} />
+              <WorkingRun state={await workingRunState(ledger, row)} settings={settings} />
             </div>
           ) : null}
           <div class="report">

@@ -13,7 +13,7 @@ import { OnHold } from '../parts/on-hold.js';
 import { RunTable } from '../parts/run-table.js';
 import { Stages } from '../parts/stages.js';
 import { UnrecordedRuns } from '../parts/unrecorded-runs.js';
-import { WorkingRun } from '../parts/working-run.js';
+import { WorkingRun, workingRunState } from '../parts/working-run.js';
 
 const RUNS_SHOWN = 20;
 
@@ -32,7 +32,7 @@ export const syncPage: Page = {
       specOf(request, sync),
     ]);
     if (runs.length === 0) await assertKnown(parts, sync);
-    const progress = await Promise.all(working.map((run) => ledger.counts.progress(run.id)));
+    const states = await Promise.all(working.map((run) => workingRunState(ledger, run)));
     // What takes a while is looked up only when the page is asked for it; live.js does so at once.
     const later = withQuery(links.sync(sync), { ask: 'all' });
     const [statuses, unrecorded] =
@@ -62,8 +62,8 @@ export const syncPage: Page = {
           <section id="now" data-live aria-labelledby="now-title">
             <h2 id="now-title">Now</h2>
             {working.length === 0 ? <p class="none">No run is active.</p> : null}
-            {working.map((run, i) => (
-              <WorkingRun key={run.id} run={run} mappings={progress[i]!} settings={settings} />
+            {states.map((state) => (
+              <WorkingRun key={state.run.id} state={state} settings={settings} />
             ))}
             {onHold.map((hold) => (
               <OnHold key={hold.mapping} sync={sync} hold={hold} settings={settings} />

@@ -6,7 +6,8 @@ import { Age, State } from './values.js';
 /** `health`: undefined for a sync that has not run. */
 export function Health({ health }: { readonly health: SyncHealth | undefined }) {
   if (health === undefined) return <p class="none">This sync has not run yet.</p>;
-  const { problems, lastSuccessAge, lag, live, oldestWaitingAge, pausedSchedules, refused, defaultLimits } = health;
+  const { problems, lastSuccessAge, lag, live, feeds, oldestWaitingAge, pausedSchedules, refused, defaultLimits } =
+    health;
   return (
     <>
       <p>
@@ -34,6 +35,12 @@ export function Health({ health }: { readonly health: SyncHealth | undefined }) 
             <dd>{live}</dd>
           </>
         )}
+        {feeds.map(({ name, summary }) => (
+          <>
+            <dt>change feed</dt>
+            <dd key={name}>{summary.replace(/^change feed /, '')}</dd>
+          </>
+        ))}
         <dt>oldest waiting record</dt>
         <dd>
           <Age seconds={oldestWaitingAge} none="none" />

@@ -25,7 +25,8 @@ export async function* chunksOfChangedRows(
     const looked = changed.map((row) => ({ ...row, result: results.get(JSON.stringify(row.key)) ?? null }));
     const staying = await rowsToRemove(context, looked);
     const settled = looked.filter(({ seq }) => !staying.has(seq));
-    const gone = settled.filter(({ result }) => result === null);
+    // Whatever is still to be done about the record, the row has no dead letter any more.
+    const gone = looked.filter(({ result }) => result === null);
     after = last.seq;
     yield { chunk, resumePoint: { kind: 'changed_rows', after, seqs: seqsOf(settled), gone: seqsOf(gone) } };
   }

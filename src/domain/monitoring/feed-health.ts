@@ -48,6 +48,14 @@ export function behind(feed: WatchedFeed, now: Date): string | null {
   return `the source keeps ${formatBytes(keptBytes)} of its log for the change feed ${name} (limit ${formatBytes(maxBytes)}; ${lastRead(readAt, now)})${remedy}`;
 }
 
+/** `change feed shop: last read to its end 2.0s ago; the source keeps 22.3 KiB of its log, 1.0 KiB unread (limit 10.0 GiB)`. */
+export function feedLine({ name, keptBytes, unreadBytes, maxBytes, readAt }: WatchedFeed, now: Date): string {
+  const unread = unreadBytes === null ? '' : `, ${formatBytes(unreadBytes)} unread`;
+  const limit = maxBytes === null ? '' : ` (limit ${formatBytes(maxBytes)})`;
+  const kept = keptBytes === null ? [] : [`the source keeps ${formatBytes(keptBytes)} of its log${unread}${limit}`];
+  return [`change feed ${name}: ${lastRead(readAt, now)}`, ...kept].join('; ');
+}
+
 const lastRead = (readAt: Date | null, now: Date): string =>
   readAt === null ? 'it was never read to its end' : `last read to its end ${formatSeconds(ageOf(readAt, now))} ago`;
 

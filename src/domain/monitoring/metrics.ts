@@ -125,7 +125,12 @@ export const LEDGER_METRICS = {
   feed_seen_timestamp_seconds: {
     type: 'gauge',
     labels: OF_FEED,
-    meaning: 'when the source was last asked how the change feed stands: the next three are as it said then',
+    meaning: 'when the source was last asked how the change feed stands: the next four are as it said then',
+  },
+  feed_readable: {
+    type: 'gauge',
+    labels: OF_FEED,
+    meaning: '1 if the change feed could be read from where it was left, 0 if not',
   },
   feed_kept_bytes: {
     type: 'gauge',

@@ -130,8 +130,8 @@ export async function noteRows(trx: Knex, mappingId: number, keys: readonly Sour
 }
 
 /**
- * In the transaction of a checkpoint: these rows have their outcomes, and those of them that are gone have no dead letter any
- * more. One that was named again meanwhile has another `seq`.
+ * In the transaction of a checkpoint: the rows `seqs` have their outcomes. Those that are `gone` have no dead letter any more,
+ * even if they stay on the list until their records are removed. One that was named again meanwhile has another `seq`.
  *
  * @param readSeqStart the number drawn before the rows were looked for: dead letters of later readings stay
  */

@@ -79,6 +79,7 @@ const STATEMENTS: Readonly<Record<ReadMetric, string>> = {
       SELECT recorded_at FROM changed_rows WHERE mapping_id = m.id ORDER BY seq LIMIT 1) c WHERE ${IN_SYNCS}`,
   feed_read_timestamp_seconds: ofFeeds('extract(epoch FROM read_at)'),
   feed_seen_timestamp_seconds: ofFeeds('extract(epoch FROM seen_at)'),
+  feed_readable: ofFeeds('CASE WHEN seen_at IS NOT NULL THEN (problem IS NULL)::int END'),
   feed_kept_bytes: ofFeeds('kept_bytes'),
   feed_unread_bytes: ofFeeds('unread_bytes'),
   feed_left_bytes: ofFeeds('bytes_left'),

@@ -73,10 +73,10 @@ function checkKey(mapping: MappingSpec, table: SourceTable, report: Report): voi
       report('warning', 'key_nullable', ['key', index], `${name} may be NULL, and a row without a key is never read`);
 }
 
-/** Pages are read in the order of (cursor, key), so only an index that begins with the cursor helps. */
+/** Pages are read in the order of (cursor, key), so only an index that begins with the cursor helps; but by the key with a feed. */
 function checkCursorIndex(sync: SyncSpec, mapping: MappingSpec, table: SourceTable, report: Report): void {
   const cursor = mapping.cursor?.column;
-  if (cursor === undefined || sync.mode !== 'incremental') return;
+  if (cursor === undefined || mapping.feed !== null || sync.mode !== 'incremental') return;
   if (table.estimatedRows !== null && table.estimatedRows < WORTH_AN_INDEX) return;
   if (table.indexes.some(({ columns }) => columns[0] === cursor)) return;
   const wanted = [cursor, ...mapping.key.filter((name) => name !== cursor)].join(', ');
