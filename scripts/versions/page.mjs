@@ -14,7 +14,7 @@ function table(header, rows) {
 export const pageOf = (results) => `# Versions that the tests ran on
 
 \`npm run test:versions\` runs the tests of sources and ledger on each version of PostgreSQL, those that read a database on the other
-databases, and those that need no server of their own on each version of Node. It writes this page, from
+databases, runs that go by a slot on three versions of PostgreSQL as the source, and those that need no server of their own on each version of Node. It writes this page, from
 [versions.json](versions.json). A number of tests differs where a database lacks what a test is about. In CI, the tests run on one
 version of each, and once more on PostgreSQL 12; MySQL is left to this command, since it takes Maven and some minutes.
 

