@@ -74,7 +74,7 @@ export const POINTS = {
   },
   'changes recorded, not committed': {
     file: 'src/ledger/changes/feeds.ts',
-    before: 'const truncated = changes.filter(',
+    before: 'const unnamed = (what',
     ofFeed: true,
   },
   'changes recorded, not confirmed': {

@@ -16,14 +16,14 @@ export const SUITES = {
       'test/reading/dialects.test.ts',
       'test/cli/bad-sources.test.ts',
       'test/cli/init-dialects.test.ts',
-      ...['as-drafted', 'binary-keys', 'change-tables', 'modes', 'restarted-source', 'types'].map(
+      ...['as-drafted', 'binary-keys', 'change-tables', 'changes-of-queries', 'modes', 'restarted-source', 'types'].map(
         (n) => `test/pipeline/${n}.test.ts`,
       ),
     ],
   },
   feeds: {
     title: 'runs that go by a slot',
-    files: ['test/pipeline/feed-faults.test.ts'],
+    files: ['feed-faults', 'changes-of-queries'].map((n) => `test/pipeline/${n}.test.ts`),
   },
   units: {
     title: 'mapping, delivery, platform',
