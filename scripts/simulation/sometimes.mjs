@@ -16,6 +16,7 @@ export const SOMETIMES = [
   'a run ended complete_with_dead_letters',
   'a run ended incomplete',
   'a run failed',
+  'a run read every row beside a live one',
   'a worker was frozen at 202',
   'a worker was frozen at checkpoint',
   'a worker was frozen at claim',

@@ -184,19 +184,27 @@ const fedIfDrawn = (plan: Plan, random: Random): Plan =>
       }
     : plan;
 
-/** Some of its runs follow the feed, until somebody cancels or terminates them. */
+/** Some of its runs follow the feed, until somebody cancels or terminates them; beside some of these, another one reads every row. */
 const withLiveRuns = (plan: Plan, random: Random): Plan => ({
   ...plan,
-  runs: plan.runs.map((run) =>
-    run.kind === 'incremental' && random.chance(0.5)
-      ? {
-          ...run,
-          kind: 'live',
-          intervention: random.pick(['cancel', 'cancel', 'pause', 'terminate'] as const),
-          interveneAfter: random.between(1000, plan.crossing === null ? 40_000 : 8000),
-        }
-      : run,
-  ),
+  runs: plan.runs.flatMap((run): PlannedRun[] => {
+    if (run.kind !== 'incremental' || random.chance(0.5)) return [run];
+    const live: PlannedRun = {
+      ...run,
+      kind: 'live',
+      intervention: random.pick(['cancel', 'cancel', 'pause', 'terminate'] as const),
+      interveneAfter: random.between(1000, plan.crossing === null ? 40_000 : 8000),
+    };
+    if (random.chance(0.5)) return [live];
+    const beside: PlannedRun = {
+      kind: random.pick(['mirror', 'mirror', 'full'] as const),
+      startAfter: random.between(0, live.interveneAfter),
+      waits: false,
+      intervention: null,
+      interveneAfter: 0,
+    };
+    return [live, beside];
+  }),
   lastMode: random.pick(['incremental', 'live'] as const),
 });
 

@@ -58,6 +58,8 @@ export class World {
   readonly #workers: SimulatedWorker[] = [];
   readonly #chronicle = new Chronicle(this.#kernel);
   readonly #writer: Writer;
+  /** The runs in mode live that go on. */
+  readonly #live = new Set<string>();
   readonly #checker: Checker;
   readonly #reached = new Map<string, number>();
   readonly #mappings: string;
@@ -252,6 +254,8 @@ export class World {
     this.#chronicle.note(`starts ${workflowId}: ${type} ${JSON.stringify(input)}`);
     const execution = this.#temporal.start(type, workflowId, input);
     const ended = this.#ended(execution);
+    const besideLive = this.#live.size > 0;
+    if (run.kind === 'live') this.#live.add(workflowId);
     if (run.intervention !== null) {
       await Promise.race([ended, this.#kernel.sleep(run.interveneAfter)]);
       if (execution().status === 'RUNNING') await this.#intervene(run.intervention, workflowId);
@@ -259,6 +263,7 @@ export class World {
       if (run.kind === 'live') void this.#cancelAfter(workflowId, this.#random.between(0, 20_000));
     }
     const { status, result, failure } = await ended;
+    this.#live.delete(workflowId);
     if (status === 'FAILED') this.#chronicle.saw(`a run failed`);
     const report = status === 'COMPLETED' ? (result as RunReport) : reportOf({ failure });
     this.#chronicle.note(
@@ -271,6 +276,7 @@ export class World {
     const readsAll = run.kind === 'range' || ['full', 'mirror'].includes(report.mode);
     if (report.kind === 'sync' && report.outcome === 'complete')
       this.#checker.delivered(this.#platform, workflowId, visible);
+    if (readsAll && report.kind === 'sync' && besideLive) this.#chronicle.saw('a run read every row beside a live one');
     if (readsAll) await this.#checker.read(workflowId, report, mappings, began);
   }
 

@@ -32,12 +32,13 @@ export async function closeRun(
   });
   const removals = await ledger.removals.ofRun(runId);
   const run = await ledger.runs.get(runId);
+  const left = run.mode === 'live' ? await leftByLiveRun(deps, run) : null;
+  const changedRows = left?.changedRows ?? (await ledger.counts.changedRowsLeft(runId));
   // Records of vanished rows that await a decision are not in sync with the source.
-  const isIncomplete = removals.some(needsAttention) || skipped.length > 0;
+  const isIncomplete = removals.some(needsAttention) || skipped.length > 0 || changedRows > 0;
   const included = mappings.map((mapping) =>
     includesEarlierRuns(run, undelivered.get(mapping.mapping)!) ? mapping : { ...mapping, undelivered: NOTHING },
   );
-  const left = run.mode === 'live' ? await leftByLiveRun(deps, run) : null;
   const outcome = left === null ? outcomeOf(included) : outcomeOfLeft(left);
   await ledger.runs.end(runId, isIncomplete ? 'incomplete' : outcome, undefined, stop);
   const ended = await ledger.runs.get(runId);
@@ -56,7 +57,7 @@ export async function closeRun(
     mappings,
     deadLetters: await ledger.counts.deadLetterCounts(runId),
     removals,
-    ...(left !== null && left.changedRows > 0 && { changedRows: left.changedRows }),
+    ...(changedRows > 0 && { changedRows }),
     ...(left !== null && left.unfinished.length > 0 && { unfinished: left.unfinished }),
     ...(skipped.length > 0 && { skipped }),
     ...(notes.length > 0 && { notes }),

@@ -186,7 +186,7 @@ export interface RunReport {
   readonly deadLetters: readonly DeadLetterCount[];
   /** Of mode `mirror`: the removal plans of the run, one a mapping; empty in other modes. */
   readonly removals: readonly RemovalPlan[];
-  /** Of mode `live`: rows that the feeds have named and that are not delivered; absent if there are none. */
+  /** Rows that change feeds have named, that the run was to deliver, and that it has not; absent if there are none. */
   readonly changedRows?: number;
   /** Of mode `live`: mappings that are still being read for the first time, or searched for rows that are gone. */
   readonly unfinished?: readonly string[];

@@ -13,6 +13,11 @@ export interface CountsView {
   undelivered(runId: string): Promise<ReadonlyMap<string, Undelivered & { readonly wasRead: boolean }>>;
   /** What is not on the platform now of the run's mappings, whichever run has read it. */
   open(runId: string): Promise<OpenRecords>;
+  /**
+   * How many of the changed rows that the run was to deliver are still on the list, as nobody knew yet what becomes of the
+   * record of a row that is gone. Without those that wait for a removal plan or for another run.
+   */
+  changedRowsLeft(runId: string): Promise<number>;
   /** The run's dead letters by cause, the hundred most frequent causes first. */
   deadLetterCounts(runId: string): Promise<readonly DeadLetterCount[]>;
   /**
@@ -104,6 +109,15 @@ export function openCounts(knex: Knex): CountsView {
         [runId],
       );
       return rows[0]!;
+    },
+    async changedRowsLeft(runId) {
+      const { rows } = await knex.raw<{ rows: { count: number }[] }>(
+        `SELECT count(*)::float8 AS count FROM partitions p JOIN changed_rows c
+           ON c.mapping_id = p.mapping_id AND c.seq <= CAST(p.through_key[1] AS bigint)
+         WHERE p.run_id = ? AND p.kind = 'changed_rows' AND c.plan_id IS NULL AND c.after_run IS NULL`,
+        [runId],
+      );
+      return rows[0]!.count;
     },
     async deadLetterCounts(runId) {
       const { rows } = await knex.raw<{ rows: DeadLetterCount[] }>(
