@@ -122,7 +122,9 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
       await shop.source.query(`SELECT pg_logical_emit_message(true, 'filler', repeat('x', 2097152))`);
       // The server marks where decoding may begin.
       await shop.source.query('CHECKPOINT');
-      await shop.state.query(`UPDATE partner_sync.change_feeds SET read_at = read_at - interval '25 h'`);
+      await shop.state.query(
+        `UPDATE partner_sync.change_feeds SET read_at = read_at - interval '25 h', seen_at = seen_at - interval '25 h'`,
+      );
     },
     async fix(_, follow) {
       const headings = ['feed-behind', 'PartnerSyncFeedBehind', 'PartnerSyncFeedNotRead'];
@@ -137,6 +139,8 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
     },
     async cause({ shop }) {
       await shop.source.query(`SELECT pg_drop_replication_slot('entries')`);
+      // Whoever has looked at it a moment ago does not look again at once.
+      await shop.state.query(`UPDATE partner_sync.change_feeds SET seen_at = seen_at - interval '1 h'`);
     },
     async fix({ env, declare }, follow) {
       const headings = ['feed-unreadable', 'PartnerSyncFeedUnreadable'];
