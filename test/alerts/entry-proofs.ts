@@ -119,14 +119,18 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
       declare(FEED);
       expect(await runInProcess(['changes', 'install', SYNC, '--apply'], env)).toMatchObject({ code: 0 });
       await reportOf(await start(entries));
-      for (let i = 0; i < 4; i++) {
-        await shop.source.query(`SELECT pg_logical_emit_message(true, 'filler', repeat('x', 524288))`);
-        // The server marks where decoding may begin: from the mark before the last one, all is kept even if it was read.
-        await shop.source.query('CHECKPOINT');
-      }
-      await shop.state.query(`UPDATE partner_sync.change_feeds SET read_at = read_at - interval '25 h'`);
+      await shop.source.query(`SELECT pg_logical_emit_message(true, 'filler', repeat('x', 2097152))`);
+      // The server marks where decoding may begin.
+      await shop.source.query('CHECKPOINT');
+      await shop.state.query(
+        `UPDATE partner_sync.change_feeds SET read_at = read_at - interval '25 h', seen_at = seen_at - interval '25 h'`,
+      );
     },
-    fix: (_, follow) => follow(['feed-behind', 'PartnerSyncFeedBehind', 'PartnerSyncFeedNotRead'], /^run <sync>$/),
+    async fix(_, follow) {
+      const headings = ['feed-behind', 'PartnerSyncFeedBehind', 'PartnerSyncFeedNotRead'];
+      await follow(headings, /^run <sync>$/);
+      await follow(headings, /^run <sync>$/);
+    },
   },
   'a slot that somebody has dropped': {
     shows: {
@@ -135,6 +139,8 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
     },
     async cause({ shop }) {
       await shop.source.query(`SELECT pg_drop_replication_slot('entries')`);
+      // Whoever has looked at it a moment ago does not look again at once.
+      await shop.state.query(`UPDATE partner_sync.change_feeds SET seen_at = seen_at - interval '1 h'`);
     },
     async fix({ env, declare }, follow) {
       const headings = ['feed-unreadable', 'PartnerSyncFeedUnreadable'];
