@@ -126,11 +126,7 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
         `UPDATE partner_sync.change_feeds SET read_at = read_at - interval '25 h', seen_at = seen_at - interval '25 h'`,
       );
     },
-    async fix(_, follow) {
-      const headings = ['feed-behind', 'PartnerSyncFeedBehind', 'PartnerSyncFeedNotRead'];
-      await follow(headings, /^run <sync>$/);
-      await follow(headings, /^run <sync>$/);
-    },
+    fix: (_, follow) => follow(['feed-behind', 'PartnerSyncFeedBehind', 'PartnerSyncFeedNotRead'], /^run <sync>$/),
   },
   'a slot that somebody has dropped': {
     shows: {

@@ -199,6 +199,8 @@ describe('findings from the catalog of the database', () => {
     expect(withNull.findings[0]!.message).toContain(
       '7 of the 10,000 rows looked at have no value in the cursor changed; id 1, 2, 3 ...',
     );
+    write('people.mapping.yaml', MAPPING.replace('fields:', 'cursor: changed\nchanges: { table: fed }\nfields:'));
+    expect(await kinds()).toEqual([]);
     expect(withNull.code).toBe(1);
   });
 

@@ -120,6 +120,22 @@ it('moves on although only tables change that it does not report', async () => {
   expect((await feed.state()).position).toEqual(end);
 });
 
+it('lets the server free its log with one confirmation, though a long time has passed', async () => {
+  const slot = await orders();
+  const { feed } = slot;
+  const start = await feed.begin();
+  for (let i = 0; i < 5; i++) {
+    await slot.query(`SELECT pg_logical_emit_message(true, 'filler', repeat('x', 2 << 20))`);
+    // The server marks where decoding may begin.
+    await slot.query('CHECKPOINT');
+  }
+  expect((await feed.state()).keptBytes).toBeGreaterThan(4 << 20);
+
+  await feed.confirm(positionAfter(await groupsFrom(feed, start), start));
+
+  expect((await feed.state()).keptBytes).toBeLessThan(1 << 20);
+});
+
 it('repeats what was not confirmed, but skips what is before the position that it is given', async () => {
   const slot = await orders();
   const { feed } = slot;

@@ -33,7 +33,7 @@ export function checkRows(mapping: MappingSpec, probe: Probe, locate: Locate): F
         `${have(probe.sameKey, of)} the same key (${mapping.key.join(', ')}) as another${named(mapping, probe.sameKey)}; rows could be lost between pages. Name columns that are unique together`,
       ),
     );
-  if (probe.nullCursor.rows > 0)
+  if (mapping.feed === null && probe.nullCursor.rows > 0)
     findings.push(
       finding(
         'error',

@@ -34,8 +34,8 @@ const LEFT_OUT = '55000';
 /** Up to where the log has been written to disk: after each commit, it is another position. A standby does not tell. */
 const WRITTEN_SQL = `SELECT CASE WHEN NOT pg_is_in_recovery() THEN pg_current_wal_flush_lsn()::text END`;
 
-/** The server removes its log by files of this size. */
-const SEGMENT = 16n * 1024n * 1024n;
+/** Bytes of log that are worth a second call. */
+const WORTH_FREEING = 1024n * 1024n;
 
 /** How long a feed waits, in milliseconds. */
 export interface SlotWaits {
@@ -196,7 +196,7 @@ class SlotFeed implements ChangeFeed {
         await beginWithin(taken, this.#waits.reading);
         await taken.run({ sql: `SELECT ${sql}`, bindings });
         // The first call moves the beginning of what is kept by a few seconds of log, and only the next one to the end.
-        if (logPosition(position.at) - state.confirmed! > SEGMENT) await taken.run({ sql: `SELECT ${sql}`, bindings });
+        if (logPosition(position.at) - state.confirmed! > WORTH_FREEING) await taken.run({ sql: `SELECT ${sql}`, bindings });
         await taken.run({ sql: 'COMMIT', bindings: [] });
       });
     } catch (error) {
