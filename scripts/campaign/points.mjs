@@ -79,7 +79,7 @@ export const POINTS = {
   },
   'changes recorded, not confirmed': {
     file: 'src/delivery/run/feed-reader.ts',
-    before: 'await this.#feed.confirm(position);',
+    before: 'const confirmed = await this.#feed.confirm(position);',
     ofFeed: true,
   },
   'changes confirmed': {
@@ -132,7 +132,12 @@ export function withPoints(file, text) {
     const place = new RegExp(point.before.split(/\s+/).map(escaped).join('\\s+'), 'g');
     const found = marked.match(place)?.length ?? 0;
     if (found !== 1) throw new Error(`${file} has the text of the point "${name}" ${found} times: ${point.before}`);
-    marked = marked.replace(place, (code) => `${callOf(name, point)}${code}`);
+    marked = marked.replace(place, (code, at) => {
+      // In the middle of a statement, a call would take its place: `const x = call(); await work();`.
+      if (!/(^|[;{}]|\*\/)\s*$/.test(marked.slice(Math.max(0, at - 200), at)))
+        throw new Error(`${file}: the point "${name}" is not before a whole statement: ${point.before}`);
+      return `${callOf(name, point)}${code}`;
+    });
   }
   return marked;
 }

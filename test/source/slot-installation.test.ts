@@ -210,7 +210,11 @@ describe('before a slot is created', () => {
     const feed = source.changes({ kind: 'slot', slot: 'unused', publication: 'unused' });
     const { statements } = await feed.installation([planned('t', 'no'), planned('t', 'line')]);
     expect(statements.map(({ sql }) => sql)).toContainEqual(
-      expect.stringMatching(/^CREATE PUBLICATION "?unused"? FOR TABLE [^,]*t"? \("?no"?, "?line"?\)( WITH.*)?$/),
+      expect.stringMatching(
+        server.version >= 15
+          ? /^CREATE PUBLICATION "?unused"? FOR TABLE [^,]*t"? \("?no"?, "?line"?\) WITH/
+          : /^CREATE PUBLICATION "?unused"? FOR TABLE [^,(]*t"?( WITH|$)/,
+      ),
     );
   });
 
