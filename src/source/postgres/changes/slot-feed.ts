@@ -196,7 +196,8 @@ class SlotFeed implements ChangeFeed {
         await beginWithin(taken, this.#waits.reading);
         await taken.run({ sql: `SELECT ${sql}`, bindings });
         // The first call moves the beginning of what is kept by a few seconds of log, and only the next one to the end.
-        if (logPosition(position.at) - state.confirmed! > WORTH_FREEING) await taken.run({ sql: `SELECT ${sql}`, bindings });
+        if (logPosition(position.at) - state.confirmed! > WORTH_FREEING)
+          await taken.run({ sql: `SELECT ${sql}`, bindings });
         await taken.run({ sql: 'COMMIT', bindings: [] });
       });
     } catch (error) {
