@@ -4,7 +4,7 @@ import type { FeedPosition, FeedState } from '../domain/source/change-feed.js';
 import type { PlannedTable } from '../domain/source/feed-installation.js';
 import type { Source } from '../domain/source/source.js';
 import { declaredFeeds, type DeclaredFeed } from '../domain/sync/declared-feeds.js';
-import type { SyncSpec } from '../domain/sync/sync.js';
+import { isOwnTable, type SyncSpec } from '../domain/sync/sync.js';
 import { groupBy } from '../domain/values/group-by.js';
 import { affectedRows } from '../reading/affected-rows.js';
 import { tableName, tableNameParts } from '../source/table-name.js';
@@ -29,13 +29,17 @@ export function requiredFeeds(spec: SyncSpec): DeclaredFeed[] {
 /** The tables by which the feed's mappings are changed. One that the source does not have keeps the name that the mapping gives it. */
 export async function fedTables(source: Pick<Source, 'tables'>, { mappings }: DeclaredFeed): Promise<FedTable[]> {
   const tables: FedTable[] = [];
-  for (const { name: mapping, relation, key, changedBy } of mappings)
-    for (const by of changedBy) {
+  for (const mapping of mappings)
+    for (const by of mapping.changedBy) {
       const [found] = await source.tables([by.table]);
       const [name, schema = null] = tableNameParts(by.table).reverse();
       const table = found === undefined ? { schema, name: name! } : { schema: found.schema, name: found.name };
-      const isOwn = 'table' in relation && relation.table === by.table;
-      tables.push({ mapping, table, key: affectedRows(by, key).columns, declared: isOwn ? null : by.table });
+      tables.push({
+        mapping: mapping.name,
+        table,
+        key: affectedRows(by, mapping.key).columns,
+        declared: isOwnTable(mapping, by.table) ? null : by.table,
+      });
     }
   return tables;
 }

@@ -1,7 +1,7 @@
 /** From changed rows of the tables that a mapping names to the keys of its own rows. */
 import { PartnerSyncError } from '../domain/errors.js';
 import type { ReadPlan, RowPosition, Source, SourceColumn, SourceKey } from '../domain/source/source.js';
-import type { ChangedBy, MappingSpec } from '../domain/sync/sync.js';
+import { isOwnTable, type ChangedBy, type MappingSpec } from '../domain/sync/sync.js';
 import { EVERYTHING } from './read-bounds.js';
 import { LOOK_UP_ROWS } from './read-rows-by-values.js';
 import { keyIn } from './reading-order.js';
@@ -90,7 +90,7 @@ export async function changedByProblems(
   const problems: ChangedByProblem[] = [];
   for (const { table, columns, through } of changedBy) {
     // Its own columns are checked as those of the mapping.
-    if (through === null && 'table' in relation && relation.table === table) continue;
+    if (through === null && isOwnTable({ relation }, table)) continue;
     const report = (kind: ChangedByProblem['kind'], message: string): void =>
       void problems.push({ table, kind, message });
     const ofTable = await columnsOf(source, { table });

@@ -12,7 +12,7 @@ import {
 import type { SourceKey } from '../../domain/source/source.js';
 import { isSameTable } from '../../domain/source/feed-table.js';
 import { declaredFeeds } from '../../domain/sync/declared-feeds.js';
-import type { MappingSpec } from '../../domain/sync/sync.js';
+import { isOwnTable, type MappingSpec } from '../../domain/sync/sync.js';
 import { milliseconds } from '../../domain/timeouts.js';
 import type { AcquiredFeed, RecordedChanges } from '../../ledger/changes/feeds.js';
 import type { Ledger } from '../../ledger/ledger.js';
@@ -254,8 +254,7 @@ async function affectingTables(
     const [found] = await source.tables([changedBy.table]);
     const table = found && reported.find((each) => isSameTable(each, found));
     if (table === undefined) return null;
-    const isOwn = 'table' in spec.relation && spec.relation.table === changedBy.table;
-    tables.push({ table, isOwn, ...affectedRows(changedBy, spec.key) });
+    tables.push({ table, isOwn: isOwnTable(spec, changedBy.table), ...affectedRows(changedBy, spec.key) });
   }
   if (tables.length === 0) return null;
   const [problem] = await changedByProblems(source, spec);

@@ -72,4 +72,5 @@ export const lagLine = ({ deliveredUntil, changedRows }: LiveLag, now: Date): st
 export const rowsLeft = (rows: number, one: string): string =>
   rows === 0 ? 'nothing to go' : `${quantityToBound(rows, one)} to go`;
 
-const ageOf = (time: Date, now: Date): number => Math.max(0, (now.getTime() - time.getTime()) / 1000);
+/** In seconds; never negative. */
+export const ageOf = (time: Date, now: Date): number => Math.max(0, (now.getTime() - time.getTime()) / 1000);

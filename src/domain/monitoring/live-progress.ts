@@ -5,7 +5,7 @@ import { pauseLine, type Pause } from '../run/run-controls.js';
 import { holdUntilLine } from '../sync/guard.js';
 import { formatSeconds } from '../values/duration.js';
 import { COUNT_BOUND, quantity, quantityToBound } from '../values/quantity.js';
-import { rowsLeft } from './feed-health.js';
+import { ageOf, rowsLeft } from './feed-health.js';
 
 /** How far the changes of a mapping have been delivered. */
 export interface MappingDelivery {
@@ -76,7 +76,7 @@ function followedLine(live: LiveProgress): string {
 /** How long ago the moment is up to which everything is delivered that is followed, in seconds; null until that is known. */
 export function lagOf(live: LiveProgress): number | null {
   const until = oldestOf(stagesOf(live).followed.map(({ delivery }) => delivery));
-  return until === null ? null : secondsBetween(until, live.now);
+  return until === null ? null : ageOf(until, live.now);
 }
 
 /** `up to 2.0s ago`, and `3 rows to go`. */
@@ -84,7 +84,7 @@ export const deliveryCells = (
   { deliveredUntil, changedRows }: MappingDelivery,
   now: Date,
 ): readonly [string, string] => [
-  deliveredUntil === null ? '' : `up to ${formatSeconds(secondsBetween(deliveredUntil, now))} ago`,
+  deliveredUntil === null ? '' : `up to ${formatSeconds(ageOf(deliveredUntil, now))} ago`,
   rowsLeft(changedRows, 'row'),
 ];
 
@@ -108,5 +108,3 @@ const sumOf = (deliveries: readonly MappingDelivery[], what: 'changedRows' | 'wa
     COUNT_BOUND,
     deliveries.reduce((sum, delivery) => sum + delivery[what], 0),
   );
-
-const secondsBetween = (from: Date, to: Date): number => Math.max(0, (to.getTime() - from.getTime()) / 1000);

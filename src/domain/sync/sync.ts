@@ -230,6 +230,10 @@ export interface MappingSpec {
   readonly options: MappingOptions;
 }
 
+/** Whether the mapping reads this table itself, and not a query or a view of it. */
+export const isOwnTable = ({ relation }: Pick<MappingSpec, 'relation'>, table: string): boolean =>
+  'table' in relation && relation.table === table;
+
 /** Whether something is done about the records of rows that are gone. */
 export const removesRecords = ({ deletes }: Pick<MappingSpec, 'deletes'>): boolean =>
   deletes !== null && deletes.action !== 'ignore';
