@@ -37,11 +37,21 @@ const rows = (runId = '0', limit = 100): Promise<readonly ChangedRow[]> =>
   the.ledger.changedRows.page(the.mappingId, runId, { after: '0', through: LAST, limit });
 const keys = async (runId?: string): Promise<string[]> => (await rows(runId)).map(({ key }) => key.join());
 
-/** Writes the checkpoint of these rows, of which some are gone. */
-async function settle(partition: AcquiredPartition, settled: readonly ChangedRow[], gone: readonly ChangedRow[] = []) {
+const seqsOf = (some: readonly ChangedRow[]): string[] => some.map(({ seq }) => seq);
+
+/** Writes the checkpoint of these rows, of which some are gone, and of those that a removal plan has. */
+async function settle(
+  partition: AcquiredPartition,
+  settled: readonly ChangedRow[],
+  gone: readonly ChangedRow[] = [],
+  planned: { planId: string; rows: readonly ChangedRow[] } | null = null,
+) {
   const checkpoint = await outcome(null, [], 'unchanged');
-  const [seqs, ofGone] = [settled, gone].map((some) => some.map(({ seq }) => seq));
-  const resumePoint = { kind: 'changed_rows', after: seqs!.at(-1)!, seqs: seqs!, gone: ofGone! } as const;
+  const after = seqsOf([...settled, ...(planned?.rows ?? [])]).at(-1)!;
+  const ofPlan = planned === null ? null : { planId: planned.planId, seqs: seqsOf(planned.rows) };
+  const resumePoint = {
+    ...{ kind: 'changed_rows', after, seqs: seqsOf(settled), gone: seqsOf(gone), planned: ofPlan },
+  } as const;
   await the.ledger.checkpoint(partition, { ...checkpoint, resumePoint } as typeof checkpoint);
 }
 const fed = async () => (await the.ledger.feeds.mapping(the.mappingId))!;
@@ -146,17 +156,28 @@ it('are kept until the removal plan of their records is carried out', async () =
   await deliver(await newPartition(), [record('a', '1'), record('b', '1')]);
   await note(['a', 'b']);
   const plan = await the.ledger.removals.open(await newRun(the.ledger), the.mappingId, '{}');
-  await the.ledger.changedRows.leaveToPlan(
-    the.mappingId,
-    plan.id,
-    (await rows()).map(({ seq }) => seq),
-  );
+  await settle(await newPartition(), [], [], { planId: plan.id, rows: await rows() });
   expect(await keys()).toEqual(['a', 'b']);
 
   // Its row has come back.
   await note(['b']);
   await the.ledger.removals.finish(plan);
   expect(await keys()).toEqual(['b']);
+});
+
+it('are kept if the removal plan of their records is carried out before their chunk has its checkpoint', async () => {
+  await deliver(await newPartition(), [record('a', '1')]);
+  await note(['a']);
+  const plan = await the.ledger.removals.open(await newRun(the.ledger), the.mappingId, '{}');
+  await the.ledger.removals.add(plan, { tenantIds: [1], externalIds: ['a'] }, null);
+  const read = await rows();
+
+  await the.ledger.removals.finish(plan);
+
+  // The row that is there now may not have been delivered.
+  expect(await keys()).toEqual(['a']);
+  await settle(await newPartition(), [], [], { planId: plan.id, rows: read });
+  expect(await keys()).toEqual(['a']);
 });
 
 it('tell whether their records were sent, and what still waits', async () => {
@@ -370,8 +391,7 @@ it('have removal plans that no run replaces or empties while theirs goes on', as
   const planned = { tenantIds: [1, 1], externalIds: ['a', 'b'] };
   const plan = await removals.open(live, the.mappingId, '{}');
   await removals.add(plan, planned, null);
-  const seqs = (await rows()).map(({ seq }) => seq);
-  await the.ledger.changedRows.leaveToPlan(the.mappingId, plan.id, seqs);
+  await settle(await newPartition(), [], [], { planId: plan.id, rows: await rows() });
   await removals.decide(plan, 'due', { records: 2, accepted: 2 });
 
   const mirror = await removals.open(await newRun(the.ledger, { mode: 'mirror' }), the.mappingId, '{}');

@@ -42,6 +42,8 @@ export interface SeedResult {
 
 const SYNC = 'shop';
 const TASK_QUEUE = 'partner-sync';
+/** Faults, and changes of the source, end after so many milliseconds: where both go on for ever, a run may never catch up. */
+const LONGEST_STORY = 3_600_000;
 /** No run and no wait may last longer once faults have stopped. */
 const LONGEST_RECOVERY = 2 * 3_600_000;
 /** No seed takes longer; one that does has come to a standstill. */
@@ -160,6 +162,7 @@ export class World {
     // One run alone delivers all rows before.
     else this.#source.faults = { ...plan.source, stalled: 0 };
     this.#watchBatches();
+    this.#kernel.after(LONGEST_STORY, () => this.#endFaults(), null);
     const { lostAfter } = plan.feed;
     if (lostAfter !== null) this.#kernel.after(lostAfter, () => this.#feed.lose(), null);
     let last: Promise<void> = Promise.resolve();
@@ -168,7 +171,7 @@ export class World {
     for (const [no, run] of plan.runs.entries()) {
       await this.#kernel.sleep(run.startAfter);
       if (run.waits) await last;
-      if (plan.crossing !== null && no === 1) {
+      if (plan.crossing !== null && no === 1 && !this.#areFaultsOver) {
         this.#source.faults = plan.source;
         this.#writer.write();
       }
@@ -179,12 +182,14 @@ export class World {
       else last = perform();
       all.push(last);
     }
-    await Promise.all(all);
+    const areOver = Promise.all(all).then(() => true);
+    if (!(await Promise.race([areOver, this.#kernel.sleep(LONGEST_STORY + LONGEST_RECOVERY).then(() => false)])))
+      return this.#chronicle.violate(`runs have not ended ${LONGEST_RECOVERY / 60_000} minutes after the last fault`);
     await this.#recover();
   }
 
-  /** Faults stop, and what is left must come right: the platform has what the source has. */
-  async #recover(): Promise<void> {
+  #endFaults(): void {
+    if (this.#areFaultsOver) return;
     this.#areFaultsOver = true;
     this.#writer.stop();
     this.#chronicle.note('faults are over');
@@ -203,6 +208,11 @@ export class World {
       invisible: 0,
       silent: 0,
     };
+  }
+
+  /** Faults stop, and what is left must come right: the platform has what the source has. */
+  async #recover(): Promise<void> {
+    this.#endFaults();
     while (this.#source.openTransactions > 0) await this.#kernel.sleep(1000);
     this.#writer.addLast();
     await this.#kernel.sleep(70_000);
@@ -224,7 +234,8 @@ export class World {
     for (let no = 1; ; no++) {
       const workflowId = `final-${mode}-${no}`;
       const execution = this.#temporal.start('sync', workflowId, { sync: SYNC, mode });
-      if (mode === 'live') void this.#cancelAfter(workflowId, 60_000);
+      // A run that is to read every row of a slow source takes its time.
+      if (mode === 'live') void this.#cancelAfter(workflowId, 60_000 * no);
       const ended = await this.#ended(execution);
       const report = ended.status === 'COMPLETED' ? (ended.result as RunReport) : reportOf(ended);
       if (report !== null) this.#checker.report(ended.name.workflowId, report);

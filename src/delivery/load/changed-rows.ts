@@ -23,12 +23,13 @@ export async function* chunksOfChangedRows(
     const chunk = await readChunkByValues(deps.ledger, sync, mapping, mapping.plan.key, keys);
     const results = new Map(resultsOf(chunk).map((result) => [JSON.stringify(result.sourceKey), result]));
     const looked = changed.map((row) => ({ ...row, result: results.get(JSON.stringify(row.key)) ?? null }));
-    const staying = await rowsToRemove(context, looked);
+    const { staying, planned } = await rowsToRemove(context, looked);
     const settled = looked.filter(({ seq }) => !staying.has(seq));
     // Whatever is still to be done about the record, the row has no dead letter any more.
     const gone = looked.filter(({ result }) => result === null);
     after = last.seq;
-    yield { chunk, resumePoint: { kind: 'changed_rows', after, seqs: seqsOf(settled), gone: seqsOf(gone) } };
+    const resumePoint = { kind: 'changed_rows', after, seqs: seqsOf(settled), gone: seqsOf(gone), planned } as const;
+    yield { chunk, resumePoint };
   }
 }
 

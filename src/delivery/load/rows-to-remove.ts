@@ -5,6 +5,7 @@
 import { removesRecords } from '../../domain/sync/sync.js';
 import type { MapResult } from '../../domain/records/record.js';
 import type { ChangedRow } from '../../ledger/changes/changed-rows.js';
+import type { RowsOfPlan } from '../../ledger/runs/resume-point.js';
 import { deletedRecords } from '../../mapping/compile/deleted-record.js';
 import { keyTellsId } from '../../mapping/compile/key-tells-id.js';
 import type { PartitionContext } from '../partition-context.js';
@@ -25,27 +26,34 @@ interface Candidate extends RecordName {
   readonly row: ReadChangedRow;
 }
 
-/**
- * Returns the `seq` of each row that is not done with its chunk, as something is left to do about a record that it had. To be
- * called before the rows are delivered: afterwards nobody can tell a row that has moved from one that was always there.
- */
-export async function rowsToRemove(
-  context: PartitionContext,
-  rows: readonly ReadChangedRow[],
-): Promise<ReadonlySet<string>> {
-  const { spec } = context.mapping;
-  if (!removesRecords(spec) || !keyTellsId(spec)) return new Set();
-  const tenants = (await context.sync.tenants()).length;
-  const together = Math.max(1, Math.floor(CANDIDATES_AT_ONCE / tenants));
-  const staying = new Set<string>();
-  for (let from = 0; from < rows.length; from += together)
-    for (const seq of await stayingAmong(context, rows.slice(from, from + together))) staying.add(seq);
-  return staying;
+/** Rows that are not done with their chunk, each by its `seq`: something is left to do about a record that it had. */
+export interface StayingRows {
+  readonly staying: ReadonlySet<string>;
+  /** Those of them that are done once the run's removal plan is carried out; null if there are none. */
+  readonly planned: RowsOfPlan | null;
 }
 
-async function stayingAmong(context: PartitionContext, rows: readonly ReadChangedRow[]): Promise<ReadonlySet<string>> {
+/**
+ * To be called before the rows are delivered: afterwards nobody can tell a row that has moved from one that was always there.
+ */
+export async function rowsToRemove(context: PartitionContext, rows: readonly ReadChangedRow[]): Promise<StayingRows> {
+  const { spec } = context.mapping;
+  const found: { staying: Set<string>; planned: RowsOfPlan | null } = { staying: new Set(), planned: null };
+  if (!removesRecords(spec) || !keyTellsId(spec)) return found;
+  const tenants = (await context.sync.tenants()).length;
+  const together = Math.max(1, Math.floor(CANDIDATES_AT_ONCE / tenants));
+  for (let from = 0; from < rows.length; from += together) {
+    const { staying, planned } = await stayingAmong(context, rows.slice(from, from + together));
+    for (const seq of staying) found.staying.add(seq);
+    // A run has one plan for a mapping.
+    if (planned !== null) found.planned = { ...planned, seqs: [...(found.planned?.seqs ?? []), ...planned.seqs] };
+  }
+  return found;
+}
+
+async function stayingAmong(context: PartitionContext, rows: readonly ReadChangedRow[]): Promise<StayingRows> {
   const candidates = await candidatesOf(context, rows);
-  if (candidates.length === 0) return new Set();
+  if (candidates.length === 0) return { staying: new Set(), planned: null };
   const { changedRows, knownRecords } = context.deps.ledger;
   const { mappingId } = context.mapping;
   const { runId } = context.partition;
@@ -66,9 +74,9 @@ async function stayingAmong(context: PartitionContext, rows: readonly ReadChange
     // Looked at again when it is decided what becomes of the record.
     ...open.filter((candidate) => vanished.has(candidate)).map(({ row }) => row.seq),
   ]);
-  const planned = there.filter((candidate) => vanished.has(candidate));
-  await addToPlan(context, planned, undecided);
-  return new Set([...undecided, ...planned.map(({ row }) => row.seq)]);
+  const removed = there.filter((candidate) => vanished.has(candidate));
+  const planned = await addToPlan(context, removed, undecided);
+  return { staying: new Set([...undecided, ...removed.map(({ row }) => row.seq)]), planned };
 }
 
 /** Of a row that is gone: the record with its external id in any tenant. Of one that is there: those in all other tenants. */
@@ -104,18 +112,14 @@ async function addToPlan(
   context: PartitionContext,
   vanished: readonly Candidate[],
   undecided: ReadonlySet<string>,
-): Promise<void> {
-  if (vanished.length === 0) return;
+): Promise<RowsOfPlan | null> {
+  if (vanished.length === 0) return null;
   const { deps, mapping, partition } = context;
-  const { removals, changedRows } = deps.ledger;
+  const { removals } = deps.ledger;
   const { json } = deletedRecords(mapping.spec);
   const plan = await removals.open(partition.runId, mapping.mappingId, json('0'), true);
   // What was decided about a plan is about its records: these are looked at again afterwards.
-  if (!(await removals.add(plan, await keysOf(context, vanished), null))) return;
+  if (!(await removals.add(plan, await keysOf(context, vanished), null))) return null;
   const seqs = new Set(vanished.map(({ row }) => row.seq));
-  await changedRows.leaveToPlan(
-    mapping.mappingId,
-    plan.id,
-    [...seqs].filter((seq) => !undecided.has(seq)),
-  );
+  return { planId: plan.id, seqs: [...seqs].filter((seq) => !undecided.has(seq)) };
 }

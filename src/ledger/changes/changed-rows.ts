@@ -3,6 +3,7 @@ import type { Knex } from 'knex';
 import type { SourceKey } from '../../domain/source/source.js';
 import { keyHash } from '../key-hash.js';
 import { prepared } from '../database/statements.js';
+import type { SettledChangedRows } from '../runs/resume-point.js';
 
 export interface ChangedRow {
   /** Grows each time that the row is named. */
@@ -28,8 +29,6 @@ export interface ChangedRows {
    * that are left to other runs than `runId`.
    */
   page(mappingId: number, runId: string, bounds: ChangedRowBounds): Promise<readonly ChangedRow[]>;
-  /** Their records are to be removed by a plan: they stay until it is carried out, unless they are named again before. */
-  leaveToPlan(mappingId: number, planId: string, seqs: readonly string[]): Promise<void>;
   /**
    * Leaves rows that are gone until all other runs that read the mapping now have read it, or ended: these may have read the
    * rows, and not have claimed their records yet. Returns whether there are such runs.
@@ -79,13 +78,6 @@ export function openChangedRows(knex: Knex): ChangedRows {
       );
       return rows;
     },
-    async leaveToPlan(mappingId, planId, seqs) {
-      await knex.raw(`UPDATE changed_rows SET plan_id = ? WHERE mapping_id = ? AND seq = ANY (CAST(? AS bigint[]))`, [
-        planId,
-        mappingId,
-        [...seqs],
-      ]);
-    },
     async leaveToOtherRuns(mappingId, runId, seqs) {
       const id = await newestReader(mappingId, runId);
       if (id === null) return false;
@@ -130,15 +122,17 @@ export async function noteRows(trx: Knex, mappingId: number, keys: readonly Sour
 }
 
 /**
- * In the transaction of a checkpoint: the rows `seqs` have their outcomes. Those that are `gone` have no dead letter any more,
- * even if they stay on the list until their records are removed. One that was named again meanwhile has another `seq`.
+ * In the transaction of a checkpoint: the rows have their outcomes. Those that are `gone` have no dead letter any more, even if
+ * they stay on the list until their records are removed. One that was named again meanwhile has another `seq`.
+ *
+ * A plan that is carried out takes its rows off the list, so it gets them no sooner than here.
  *
  * @param readSeqStart the number drawn before the rows were looked for: dead letters of later readings stay
  */
 export async function settleChangedRows(
   trx: Knex,
   mappingId: number,
-  { seqs, gone }: { readonly seqs: readonly string[]; readonly gone: readonly string[] },
+  { seqs, gone, planned }: SettledChangedRows,
   readSeqStart: string,
 ): Promise<void> {
   if (gone.length > 0)
@@ -154,6 +148,12 @@ export async function settleChangedRows(
     `DELETE FROM changed_rows WHERE mapping_id = ? AND seq = ANY (CAST(? AS bigint[]))`,
     [mappingId, [...seqs]],
   );
+  if (planned !== null)
+    await trx.raw(`UPDATE changed_rows SET plan_id = ? WHERE mapping_id = ? AND seq = ANY (CAST(? AS bigint[]))`, [
+      planned.planId,
+      mappingId,
+      [...planned.seqs],
+    ]);
 }
 
 /** The removals of the plan were carried out, and with them these rows. */

@@ -12,16 +12,24 @@ export type ResumePoint =
   | { readonly kind: 'dead_letter'; readonly id: string }
   /** After this record of a removal plan. */
   | { readonly kind: 'record'; readonly place: RecordPlace }
-  /**
-   * After the changed row with this `seq`. Those in `seqs` are done, and are taken off the list of those that are left;
-   * `gone`: those of them without a row.
-   */
-  | {
-      readonly kind: 'changed_rows';
-      readonly after: string;
-      readonly seqs: readonly string[];
-      readonly gone: readonly string[];
-    };
+  /** After the changed row with this `seq`. */
+  | ({ readonly kind: 'changed_rows'; readonly after: string } & SettledChangedRows);
+
+/** What becomes of changed rows that have their outcomes, each by its `seq`. */
+export interface SettledChangedRows {
+  /** They are done, and are taken off the list. */
+  readonly seqs: readonly string[];
+  /** Those without a row, done or not. */
+  readonly gone: readonly string[];
+  /** Those that stay on the list until a removal plan is carried out. */
+  readonly planned: RowsOfPlan | null;
+}
+
+/** Changed rows whose records a removal plan has. */
+export interface RowsOfPlan {
+  readonly planId: string;
+  readonly seqs: readonly string[];
+}
 
 /** A resume point as the columns of a partition. */
 export interface StoredResumePoint {
