@@ -5,12 +5,12 @@
 import pg from 'pg';
 import { TENANTS } from './shop.mjs';
 
-/** What the platform must have of each row: the record as jsonb, whose text is the same on all servers of one version. */
+/** What the platform must have of each row: the record as jsonb, whose text is the same on all servers. A total has two decimals. */
 const EXPECTED = {
   customer: `SELECT shop, id::text AS id, jsonb_strip_nulls(jsonb_build_object('customerId', id::text, 'name', name, 'email', email,
       'status', CASE status WHEN 'A' THEN 'active' WHEN 'P' THEN 'paused' END))::text AS record FROM shop.customers`,
   order: `SELECT shop, no AS id, jsonb_strip_nulls(jsonb_build_object('orderId', no, 'customerId', customer_id::text,
-      'total', trim_scale(total), 'note', note))::text AS record FROM shop.orders`,
+      'total', rtrim(rtrim(total::text, '0'), '.')::numeric, 'note', note))::text AS record FROM shop.orders`,
 };
 
 /** What the record of a row that is gone must be, if the platform has it. */

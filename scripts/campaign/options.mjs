@@ -15,6 +15,8 @@ npm run campaign -- --resume [--minutes M]
   --feed KIND     no cursor: a slot or a change table tells what has changed. Runs in mode live, with backfills beside them, take turns
                   with incremental ones, and no run reads every row but the first
   --source KIND   the source's database (default postgres; another one needs --feed table)
+  --source-program FILE
+                  the server's program of the source's PostgreSQL, such as that of another version
   --workers W     workers at once (default 3)
   --rate R        changes of the source a second (default 20; with --feed 100, with --soak 1000)
   --at-once N     how many ranges of rows are loaded at the same time (default 14, which is all). With fewer than the workers that
@@ -39,7 +41,10 @@ export function optionsOf(args) {
     args,
     options: {
       ...Object.fromEntries(
-        [...Object.keys(DEFAULTS), 'feed', 'source', 'minutes', 'soak', 'report'].map((name) => [name, TEXT]),
+        [...Object.keys(DEFAULTS), 'feed', 'source', 'source-program', 'minutes', 'soak', 'report'].map((name) => [
+          name,
+          TEXT,
+        ]),
       ),
       quick: FLAG,
       resume: FLAG,
@@ -52,9 +57,11 @@ export function optionsOf(args) {
     throw new Error(`--${name} must be a whole number, got ${values[name]}`);
   };
   const soak = values.soak === undefined ? null : whole('soak');
-  const { feed = null, source = 'postgres' } = values;
+  const { feed = null, source = 'postgres', 'source-program': sourceProgram } = values;
   if (!(source in SOURCES)) throw new Error(`--source must be ${Object.keys(SOURCES).join(', ')}, got ${source}`);
   if (feed === null && source !== 'postgres') throw new Error(`--source ${source} needs --feed table`);
+  if (sourceProgram !== undefined && source !== 'postgres')
+    throw new Error(`--source-program is for PostgreSQL only, and --source is ${source}`);
   const feeds = Object.keys(SOURCES[source].changes);
   if (feed !== null && !feeds.includes(feed))
     throw new Error(`--feed must be ${feeds.join(' or ')} with --source ${source}, got ${feed}`);
@@ -69,6 +76,7 @@ export function optionsOf(args) {
       ...Object.fromEntries(Object.entries(defaults).map(([name, otherwise]) => [name, whole(name, otherwise)])),
       feed,
       source,
+      sourceProgram,
       quick: values.quick,
       soak,
     },

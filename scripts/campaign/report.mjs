@@ -30,7 +30,9 @@ export function reportOf(state) {
       processors: availableParallelism(),
       load: Math.round(loadavg()[2] * 10) / 10,
     },
-    options,
+    // Where a program is, is of no interest on another machine.
+    options: { ...options, sourceProgram: undefined },
+    source: state.source,
     minutes: Math.round(state.minutes * 10) / 10,
     rounds: state.rounds,
     kills: {

@@ -29,9 +29,9 @@ const sandboxSettings = ({ batchSize, processingDelay }) => ({
 /**
  * @param {string} folder kept between campaigns that are resumed
  * @param how `pace`: `batchSize`, and the sandbox's `processingDelay` in ms; `database`: that of the source, one of SOURCES; `feed`:
- *   its kind, or null
+ *   its kind, or null; `program`: that of the source's PostgreSQL, if it is not the package's
  */
-export async function startServers(folder, { pace, database, feed }, log) {
+export async function startServers(folder, { pace, database, feed, program }, log) {
   mkdirSync(folder, { recursive: true });
   // PostgreSQL does not run as root: the account that it gets must reach its folder.
   chmodSync(folder, 0o755);
@@ -57,6 +57,7 @@ export async function startServers(folder, { pace, database, feed }, log) {
         port: ports.mariadb,
         account: unprivilegedAccount(),
         feed,
+        program,
         startPostgres,
       }),
     ...Object.fromEntries(

@@ -18,6 +18,8 @@ import { sqlite } from './sources/sqlite.mjs';
  * @property {{short: number, late: number, lateMs: number}} writers how many connections write at once, and how long the late
  *   ones leave their transactions open
  * @property {string} begin begins a transaction that writes
+ * @property {string} title its name, for people
+ * @property {string} version asks for its version
  * @property {string} analyze lets the planner know the tables
  * @property {(error: object) => boolean} isMistake whether a statement failed because it is wrong in itself
  * @property {string} tables creates the shop's tables

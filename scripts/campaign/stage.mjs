@@ -27,7 +27,11 @@ export async function prepared(folder, state, log) {
   const { options } = state;
   const pace = paceOf(options.rows);
   const database = SOURCES[options.source];
-  const servers = await startServers(folder, { pace, database, feed: options.feed }, log);
+  const servers = await startServers(
+    folder,
+    { pace, database, feed: options.feed, program: options.sourceProgram },
+    log,
+  );
   const stage = { folder, database, servers, urls: servers.urls };
   let closing;
   stage.close = () => (closing ??= closeAll());
@@ -56,6 +60,7 @@ export async function prepared(folder, state, log) {
     const changes = options.feed === null ? undefined : database.changes[options.feed];
     writeSync(servers.env.PARTNER_SYNC_MAPPINGS, database, upload, changes);
     await fillOnce(database, servers.urls.source, options.rows, log);
+    state.source = await versionOf(database, servers.urls.source);
     command('schema', 'push', SYNC);
     if (changes !== undefined) command('changes', 'install', SYNC, '--apply');
     stage.runs = openRuns(servers.urls.temporal);
@@ -86,6 +91,12 @@ const direct = ({ urls, sandboxUrl }) => ({
   TEMPORAL_ADDRESS: urls.temporal,
   PLATFORM_BASE_URL: sandboxUrl,
 });
+
+const versionOf = (database, url) =>
+  withSession(database, url, async (session) => {
+    const [{ version }] = await session.rows(database.version);
+    return `${database.title} ${version}`;
+  });
 
 async function fillOnce(database, url, rows, log) {
   await withSession(database, url, async (session) => {

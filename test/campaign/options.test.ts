@@ -30,6 +30,10 @@ it.each([
   [['--feed', 'slot', '--source', 'mariadb'], '--feed must be table with --source mariadb, got slot'],
   [['--source', 'sqlite'], '--source sqlite needs --feed table'],
   [['--source', 'oracle', '--feed', 'table'], '--source must be postgres, mariadb, sqlite, got oracle'],
+  [
+    ['--feed', 'table', '--source', 'mariadb', '--source-program', 'mariadbd'],
+    '--source-program is for PostgreSQL only, and --source is mariadb',
+  ],
   [['--kills', 'many'], '--kills must be a whole number, got many'],
 ])('refuses %j', (args, message) => {
   expect(() => optionsOf(args)).toThrow(message);

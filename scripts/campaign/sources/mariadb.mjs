@@ -19,6 +19,8 @@ export const mariadb = {
   orIgnore: '',
   writers: { short: 4, late: 4, lateMs: 5500 },
   begin: 'BEGIN',
+  title: 'MariaDB',
+  version: 'SELECT VERSION() AS version',
   analyze: 'ANALYZE TABLE shop.customers, shop.orders',
   isMistake: ({ sqlState }) => /^42/.test(sqlState),
   tables: `

@@ -15,6 +15,8 @@ export const postgres = {
   // So that fast readings and late commits meet.
   writers: { short: 4, late: 4, lateMs: 5500 },
   begin: 'BEGIN',
+  title: 'PostgreSQL',
+  version: `SELECT current_setting('server_version') AS version`,
   analyze: 'ANALYZE',
   isMistake: ({ code }) => /^42/.test(code),
   /** The key columns come first. `gone` has each key that a row has ever lost: its record may be on the platform, marked as deleted. */
@@ -41,9 +43,9 @@ export const postgres = {
   CREATE TRIGGER gone AFTER DELETE ON shop.orders FOR EACH ROW EXECUTE FUNCTION shop.note_gone();
   CREATE TRIGGER moved AFTER UPDATE OF shop ON shop.orders FOR EACH ROW WHEN (OLD.shop <> NEW.shop) EXECUTE FUNCTION shop.note_gone();`,
 
-  async start({ folder, feed, startPostgres }) {
+  async start({ folder, feed, program, startPostgres }) {
     const settings = feed === 'slot' ? { ...SETTINGS, ...FOR_SLOTS } : SETTINGS;
-    const server = await startPostgres({ folder, settings, log: () => {} });
+    const server = await startPostgres({ folder, settings, program, log: () => {} });
     return {
       url: server.url('shop'),
       port: server.port,

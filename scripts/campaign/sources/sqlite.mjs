@@ -17,6 +17,8 @@ export const sqlite = {
   // One connection writes at a time: a late one keeps all others from writing.
   writers: { short: 1, late: 1, lateMs: 300 },
   begin: 'BEGIN IMMEDIATE',
+  title: 'SQLite',
+  version: 'SELECT sqlite_version() AS version',
   analyze: 'ANALYZE',
   isMistake: ({ code }) => code === 'SQLITE_ERROR',
   tables: `
