@@ -1,5 +1,6 @@
 /** Concurrent work in which one failure ends everything. */
-import { CancellationScope, isCancellation } from '@temporalio/workflow';
+import { CancellationScope } from '@temporalio/workflow';
+import { isFromCancellation } from './run-failure.js';
 
 /**
  * Runs all `works` side by side and returns their results. When one fails, the others are cancelled and awaited, so that
@@ -18,6 +19,6 @@ export async function allOrNone<T>(works: readonly (() => Promise<T>)[]): Promis
     ),
   );
   const failures = results.filter((result) => result.status === 'rejected').map((result) => result.reason as unknown);
-  if (failures.length > 0) throw failures.find((error) => !isCancellation(error)) ?? failures[0];
+  if (failures.length > 0) throw failures.find((error) => !isFromCancellation(error)) ?? failures[0];
   return results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
 }

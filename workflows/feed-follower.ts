@@ -1,5 +1,5 @@
 /** Follows the change feeds of a run, an activity after the other; beside it, mappings are loaded and searched. */
-import { CancellationScope, CancelledFailure, condition, isCancellation } from '@temporalio/workflow';
+import { CancellationScope, condition } from '@temporalio/workflow';
 import type { Hold } from '../src/domain/sync/guard.js';
 import type { RunInput } from '../src/domain/run/run.js';
 import type { FollowedChanges } from '../src/domain/run/work.js';
@@ -11,7 +11,7 @@ import { loadMappings } from './load-stage.js';
 import { prune } from './prune.js';
 import { removeUntilOnHold } from './remove-vanished-records.js';
 import type { RunExecution } from './run-execution.js';
-import { hasFailedWhenCancelled } from './run-failure.js';
+import { asCancellation, isFromCancellation } from './run-failure.js';
 import type { CheckedRun } from './without-drifted.js';
 
 export class FeedFollower {
@@ -103,9 +103,9 @@ export class FeedFollower {
         }),
       );
     } catch (error) {
-      if (!isCancellation(error) && !hasFailedWhenCancelled(error)) throw error;
+      if (!isFromCancellation(error)) throw error;
       if (isInterrupted() && !CancellationScope.current().consideredCancelled) return null;
-      throw isCancellation(error) ? error : new CancelledFailure('cancelled');
+      throw asCancellation(error);
     } finally {
       ended = true;
     }
@@ -178,7 +178,7 @@ export class FeedFollower {
   }
 
   #fail(error: unknown): void {
-    if (isCancellation(error)) return;
+    if (isFromCancellation(error)) return;
     this.#failure ??= { error };
     this.#hasNews = true;
   }

@@ -3,6 +3,7 @@ import {
   ActivityFailure,
   ApplicationFailure,
   CancellationScope,
+  CancelledFailure,
   isCancellation,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -28,7 +29,8 @@ export async function asRunFailure<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     const isWrapped = error instanceof PartnerSyncError || error instanceof ActivityFailure;
-    if (!isWrapped || isCancellation(error)) throw error;
+    if (isFromCancellation(error)) throw asCancellation(error);
+    if (!isWrapped) throw error;
     const { code, message } = codedFailure(error);
     // A PartnerSyncError itself would make Temporal retry the workflow task forever.
     throw ApplicationFailure.nonRetryable(message, code);
@@ -37,7 +39,7 @@ export async function asRunFailure<T>(work: () => Promise<T>): Promise<T> {
 
 /** Code and message of the innermost failure that has a code; those around it only say where it came from. */
 export function codedFailure(error: unknown): RunFailure {
-  if (isCancellation(error)) return CANCELLED;
+  if (isFromCancellation(error)) return CANCELLED;
   for (let at = error; at instanceof Error; at = at.cause) {
     if (at instanceof PartnerSyncError) return { code: at.code, message: at.message };
     if (at instanceof ApplicationFailure) return { code: at.type ?? 'unexpected', message: at.message };
@@ -45,9 +47,16 @@ export function codedFailure(error: unknown): RunFailure {
   return { code: 'unexpected', message: error instanceof Error ? error.message : 'unknown failure' };
 }
 
-/** An activity that fails before it hears that it is cancelled is not tried again, whatever it has failed with. */
-export const hasFailedWhenCancelled = (error: unknown): boolean =>
-  error instanceof ActivityFailure && error.retryState === 'CANCEL_REQUESTED';
+/**
+ * Whether nothing but a cancellation is behind the error. An activity that fails before it hears that it is cancelled, such as one
+ * whose worker has died, is not tried again, whatever it has failed with.
+ */
+export const isFromCancellation = (error: unknown): boolean =>
+  isCancellation(error) || (error instanceof ActivityFailure && error.retryState === 'CANCEL_REQUESTED');
+
+/** Such an error in the form by which Temporal tells a cancelled workflow from a failed one. */
+export const asCancellation = (error: unknown): unknown =>
+  isCancellation(error) ? error : new CancelledFailure('cancelled');
 
 /** The outcomes with which the workflow of a run fails, by the sync's `failOn`. */
 const FAILURES: Record<FailOn, readonly RunOutcome[]> = {

@@ -1,18 +1,12 @@
 /** A run in mode `live`: follows its change feeds until it is told to stop, and closes with a report each day. */
-import {
-  CancellationScope,
-  condition,
-  isCancellation,
-  makeContinueAsNewFunc,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { CancellationScope, condition, makeContinueAsNewFunc, workflowInfo } from '@temporalio/workflow';
 import type { RunInput, RunReport } from '../src/domain/run/run.js';
 import type { OpenedRun } from '../src/domain/run/work.js';
 import { closeRun, deliverLast } from './activities.js';
 import { FeedFollower } from './feed-follower.js';
 import type { RunAttributes } from './run-attributes.js';
 import type { RunExecution } from './run-execution.js';
-import { hasFailedWhenCancelled } from './run-failure.js';
+import { isFromCancellation } from './run-failure.js';
 import { collectAll } from './with-changes.js';
 import { without, withoutDrifted, type CheckedRun } from './without-drifted.js';
 
@@ -36,7 +30,7 @@ export async function runLive(
     ({ run } = collected);
     await new FeedFollower(run, input, execution, collected.unloaded).follow();
   } catch (error) {
-    if (!isCancellation(error) && !hasFailedWhenCancelled(error)) throw error;
+    if (!isFromCancellation(error)) throw error;
     isStopped = true;
   }
   return CancellationScope.nonCancellable(async () => {

@@ -1,9 +1,11 @@
 /** The workflow's own decisions: stages, time slices, polls, and how a run ends. */
+import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { expect, it } from 'vitest';
 import { NO_COUNTS, type RunReport } from '../../src/domain/run/run.js';
+import { CANCELLED, type RunFailure } from '../../src/domain/run/work.js';
 import { seconds } from '../../src/domain/timeouts.js';
-import { openedRun, STILL_PENDING, waits, NOTHING_WAITS, runWith } from './run-workflow.js';
+import { openedRun, signal, STILL_PENDING, waits, NOTHING_WAITS, runWith } from './run-workflow.js';
 
 const mappingOf = (note: string): string => /(\w+)-[ab]/.exec(note)?.[1] ?? '';
 
@@ -132,4 +134,50 @@ it('releases the lease if a mapping fails, and reports that failure instead of t
   }));
   expect(end).toEqual({ type: 'platform_unauthorized', message: 'the platform refused the token' });
   expect(notes).toEqual(['failed']);
+});
+
+/** As an activity fails whose worker dies just when it is to be cancelled: Temporal does not try it again. */
+async function lostWhenCancelled(): Promise<never> {
+  const { cancellationSignal, heartbeat } = Context.current();
+  while (!cancellationSignal.aborted) {
+    heartbeat();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error('lost with its worker');
+}
+
+it('ends cancelled, not failed, if an activity is lost with its worker before it hears of the cancellation', async () => {
+  const [loading, isLoading] = signal();
+  const failures: RunFailure[] = [];
+  const { end } = await runWith(
+    {},
+    () => ({
+      loadPartition: () => {
+        isLoading();
+        return lostWhenCancelled();
+      },
+      failRun: ({ failure }) => Promise.resolve(void failures.push(failure)),
+    }),
+    async (handle) => {
+      await loading;
+      await handle.cancel();
+    },
+  );
+  expect(end).toMatchObject({ type: 'CancelledFailure' });
+  expect(failures).toEqual([CANCELLED]);
+});
+
+it('reports what a mapping has failed for, though another one is lost with its worker when it is to stop', async () => {
+  const [loading, isLoading] = signal();
+  const { end } = await runWith({}, () => ({
+    async loadPartition({ partitionId }) {
+      if (partitionId === 'customers-a') {
+        isLoading();
+        return lostWhenCancelled();
+      }
+      await loading;
+      throw ApplicationFailure.nonRetryable('the platform refused the token', 'platform_unauthorized');
+    },
+  }));
+  expect(end).toEqual({ type: 'platform_unauthorized', message: 'the platform refused the token' });
 });
