@@ -101,7 +101,8 @@ export function planOf(seed: number): Plan {
   const hot = isCrossing || random.chance(0.4);
   const plan = storyOf(seed, random, { inDoubtDelay, hot });
   const fed = fedIfDrawn(isCrossing ? ofCrossingRuns(plan, randomOf(seed, 'crossing')) : plan, randomOf(seed, 'feed'));
-  return fed.settings.isFed ? withLiveRuns(fed, randomOf(seed, 'live')) : fed;
+  if (!fed.settings.isFed) return fed;
+  return withUnfinishedRuns(withLiveRuns(fed, randomOf(seed, 'live')), randomOf(seed, 'unfinished'));
 }
 
 function storyOf(seed: number, random: Random, { inDoubtDelay, hot }: { inDoubtDelay: number; hot: boolean }): Plan {
@@ -206,6 +207,28 @@ const withLiveRuns = (plan: Plan, random: Random): Plan => ({
     return [live, beside];
   }),
   lastMode: random.pick(['incremental', 'live'] as const),
+});
+
+/**
+ * In half of these stories, runs end with something left that only the feed's list of changed rows has: loads of many partitions, and
+ * removals that nobody approves.
+ */
+const withUnfinishedRuns = (plan: Plan, random: Random): Plan =>
+  plan.crossing !== null || random.chance(0.5)
+    ? plan
+    : {
+        ...plan,
+        sizes: { ...plan.sizes, partitionRows: random.between(2, 10) },
+        settings: {
+          ...plan.settings,
+          guard: `{ gone: ${random.between(1, 30)} %, records: ${random.between(1, 4)}, wait: ${random.between(1, 30)}s }`,
+        },
+        runs: plan.runs.map((run) => (random.chance(0.3) ? { ...run, ...stoppedEarly(random) } : run)),
+      };
+
+const stoppedEarly = (random: Random): Pick<PlannedRun, 'intervention' | 'interveneAfter'> => ({
+  intervention: random.pick(['cancel', 'terminate']),
+  interveneAfter: random.between(100, 5000),
 });
 
 /** The same story with runs that cross, and without the faults that would only hold them up. */
