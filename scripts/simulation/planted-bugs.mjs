@@ -186,8 +186,8 @@ export const PLANTED_BUGS = {
   ],
   'a deleted row is settled before its record is removed': [
     'src/delivery/load/rows-to-remove.ts',
-    'return { staying: new Set([...undecided, ...removed.map(({ row }) => row.seq)]), planned };',
-    'return { staying: undecided, planned };',
+    'return { left: new Set([...undecided, ...removed.map(({ row }) => row.seq)]), planned };',
+    'return { left: undecided, planned };',
   ],
   'a mapping goes by its feed before every row was read': [
     'src/ledger/changes/feeds.ts',

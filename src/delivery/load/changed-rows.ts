@@ -23,8 +23,8 @@ export async function* chunksOfChangedRows(
     const chunk = await readChunkByValues(deps.ledger, sync, mapping, mapping.plan.key, keys);
     const results = new Map(resultsOf(chunk).map((result) => [JSON.stringify(result.sourceKey), result]));
     const looked = changed.map((row) => ({ ...row, result: results.get(JSON.stringify(row.key)) ?? null }));
-    const { staying, planned } = await rowsToRemove(context, looked);
-    const settled = looked.filter(({ seq }) => !staying.has(seq));
+    const { left, planned } = await rowsToRemove(context, looked);
+    const settled = looked.filter(({ seq }) => !left.has(seq));
     // Whatever is still to be done about the record, the row has no dead letter any more.
     const gone = looked.filter(({ result }) => result === null);
     after = last.seq;

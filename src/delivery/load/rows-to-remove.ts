@@ -4,8 +4,7 @@
  */
 import { removesRecords } from '../../domain/sync/sync.js';
 import type { MapResult } from '../../domain/records/record.js';
-import type { ChangedRow } from '../../ledger/changes/changed-rows.js';
-import type { RowsOfPlan } from '../../ledger/runs/resume-point.js';
+import type { ChangedRow, RowsOfPlan } from '../../ledger/changes/changed-rows.js';
 import { deletedRecords } from '../../mapping/compile/deleted-record.js';
 import { keyTellsId } from '../../mapping/compile/key-tells-id.js';
 import type { PartitionContext } from '../partition-context.js';
@@ -27,8 +26,8 @@ interface Candidate extends RecordName {
 }
 
 /** Rows that are not done with their chunk, each by its `seq`: something is left to do about a record that it had. */
-export interface StayingRows {
-  readonly staying: ReadonlySet<string>;
+export interface RowsLeft {
+  readonly left: ReadonlySet<string>;
   /** Those of them that are done once the run's removal plan is carried out; null if there are none. */
   readonly planned: RowsOfPlan | null;
 }
@@ -36,24 +35,24 @@ export interface StayingRows {
 /**
  * To be called before the rows are delivered: afterwards nobody can tell a row that has moved from one that was always there.
  */
-export async function rowsToRemove(context: PartitionContext, rows: readonly ReadChangedRow[]): Promise<StayingRows> {
+export async function rowsToRemove(context: PartitionContext, rows: readonly ReadChangedRow[]): Promise<RowsLeft> {
   const { spec } = context.mapping;
-  const found: { staying: Set<string>; planned: RowsOfPlan | null } = { staying: new Set(), planned: null };
+  const found: { left: Set<string>; planned: RowsOfPlan | null } = { left: new Set(), planned: null };
   if (!removesRecords(spec) || !keyTellsId(spec)) return found;
   const tenants = (await context.sync.tenants()).length;
   const together = Math.max(1, Math.floor(CANDIDATES_AT_ONCE / tenants));
   for (let from = 0; from < rows.length; from += together) {
-    const { staying, planned } = await stayingAmong(context, rows.slice(from, from + together));
-    for (const seq of staying) found.staying.add(seq);
+    const { left, planned } = await leftAmong(context, rows.slice(from, from + together));
+    for (const seq of left) found.left.add(seq);
     // A run has one plan for a mapping.
     if (planned !== null) found.planned = { ...planned, seqs: [...(found.planned?.seqs ?? []), ...planned.seqs] };
   }
   return found;
 }
 
-async function stayingAmong(context: PartitionContext, rows: readonly ReadChangedRow[]): Promise<StayingRows> {
+async function leftAmong(context: PartitionContext, rows: readonly ReadChangedRow[]): Promise<RowsLeft> {
   const candidates = await candidatesOf(context, rows);
-  if (candidates.length === 0) return { staying: new Set(), planned: null };
+  if (candidates.length === 0) return { left: new Set(), planned: null };
   const { changedRows, knownRecords } = context.deps.ledger;
   const { mappingId } = context.mapping;
   const { runId } = context.partition;
@@ -76,7 +75,7 @@ async function stayingAmong(context: PartitionContext, rows: readonly ReadChange
   ]);
   const removed = there.filter((candidate) => vanished.has(candidate));
   const planned = await addToPlan(context, removed, undecided);
-  return { staying: new Set([...undecided, ...removed.map(({ row }) => row.seq)]), planned };
+  return { left: new Set([...undecided, ...removed.map(({ row }) => row.seq)]), planned };
 }
 
 /** Of a row that is gone: the record with its external id in any tenant. Of one that is there: those in all other tenants. */

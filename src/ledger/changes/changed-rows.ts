@@ -3,7 +3,6 @@ import type { Knex } from 'knex';
 import type { SourceKey } from '../../domain/source/source.js';
 import { keyHash } from '../key-hash.js';
 import { prepared } from '../database/statements.js';
-import type { SettledChangedRows } from '../runs/resume-point.js';
 
 export interface ChangedRow {
   /** Grows each time that the row is named. */
@@ -17,6 +16,22 @@ export interface ChangedRowBounds {
   readonly limit: number;
   /** Whether rows are left out whose records a removal plan of the run has. */
   readonly withoutPlanned?: boolean;
+}
+
+/** What becomes of changed rows that have their outcomes, each by its `seq`. */
+export interface SettledChangedRows {
+  /** They are done, and are taken off the list. */
+  readonly seqs: readonly string[];
+  /** Those without a row, done or not. */
+  readonly gone: readonly string[];
+  /** Those that stay on the list until a removal plan is carried out. */
+  readonly planned: RowsOfPlan | null;
+}
+
+/** Changed rows whose records a removal plan has. */
+export interface RowsOfPlan {
+  readonly planId: string;
+  readonly seqs: readonly string[];
 }
 
 export interface ChangedRows {

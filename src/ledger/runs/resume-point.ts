@@ -1,5 +1,6 @@
 /** What a partition has left to do: resume points, and how a partition stores them. Only a checkpoint moves one. */
 import type { RowPosition, ReadBounds, SourceKey } from '../../domain/source/source.js';
+import type { SettledChangedRows } from '../changes/changed-rows.js';
 import type { RecordPlace } from '../record-key.js';
 
 /** Where the next attempt at a partition goes on. Its kind follows from what the partition reads. */
@@ -14,22 +15,6 @@ export type ResumePoint =
   | { readonly kind: 'record'; readonly place: RecordPlace }
   /** After the changed row with this `seq`. */
   | ({ readonly kind: 'changed_rows'; readonly after: string } & SettledChangedRows);
-
-/** What becomes of changed rows that have their outcomes, each by its `seq`. */
-export interface SettledChangedRows {
-  /** They are done, and are taken off the list. */
-  readonly seqs: readonly string[];
-  /** Those without a row, done or not. */
-  readonly gone: readonly string[];
-  /** Those that stay on the list until a removal plan is carried out. */
-  readonly planned: RowsOfPlan | null;
-}
-
-/** Changed rows whose records a removal plan has. */
-export interface RowsOfPlan {
-  readonly planId: string;
-  readonly seqs: readonly string[];
-}
 
 /** A resume point as the columns of a partition. */
 export interface StoredResumePoint {
