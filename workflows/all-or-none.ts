@@ -1,6 +1,6 @@
 /** Concurrent work in which one failure ends everything. */
 import { CancellationScope } from '@temporalio/workflow';
-import { isFromCancellation } from './run-failure.js';
+import { isFromCancellation } from './cancellation.js';
 
 /**
  * Runs all `works` side by side and returns their results. When one fails, the others are cancelled and awaited, so that

@@ -5,13 +5,13 @@ import type { RunInput } from '../src/domain/run/run.js';
 import type { FollowedChanges } from '../src/domain/run/work.js';
 import { seconds } from '../src/domain/timeouts.js';
 import { activitiesWithSummary } from './activities.js';
+import { asCancellation, isFromCancellation } from './cancellation.js';
 import { continueRun } from './continue-run.js';
 import { isHistoryLong } from './history-length.js';
 import { loadMappings } from './load-stage.js';
 import { prune } from './prune.js';
 import { removeUntilOnHold } from './remove-vanished-records.js';
 import type { RunExecution } from './run-execution.js';
-import { asCancellation, isFromCancellation } from './run-failure.js';
 import type { CheckedRun } from './without-drifted.js';
 
 export class FeedFollower {

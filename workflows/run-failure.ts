@@ -1,12 +1,5 @@
 /** How a run fails: with a code of the error catalogue, in Temporal and in the ledger. */
-import {
-  ActivityFailure,
-  ApplicationFailure,
-  CancellationScope,
-  CancelledFailure,
-  isCancellation,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, CancellationScope, workflowInfo } from '@temporalio/workflow';
 import { PartnerSyncError } from '../src/domain/errors.js';
 import { isSyncName } from '../src/domain/values/names.js';
 import {
@@ -19,6 +12,7 @@ import {
 import { RUN_MODES, type FailOn, type RunMode } from '../src/domain/sync/sync.js';
 import { CANCELLED, type RunFailure, type RunStart } from '../src/domain/run/work.js';
 import { recordFailure } from './activities.js';
+import { asCancellation, isFromCancellation } from './cancellation.js';
 
 /**
  * Turns what `work` throws into the failure of the workflow. People need to see the code and message of an activity's
@@ -28,9 +22,8 @@ export async function asRunFailure<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    const isWrapped = error instanceof PartnerSyncError || error instanceof ActivityFailure;
     if (isFromCancellation(error)) throw asCancellation(error);
-    if (!isWrapped) throw error;
+    if (!(error instanceof PartnerSyncError || error instanceof ActivityFailure)) throw error;
     const { code, message } = codedFailure(error);
     // A PartnerSyncError itself would make Temporal retry the workflow task forever.
     throw ApplicationFailure.nonRetryable(message, code);
@@ -46,17 +39,6 @@ export function codedFailure(error: unknown): RunFailure {
   }
   return { code: 'unexpected', message: error instanceof Error ? error.message : 'unknown failure' };
 }
-
-/**
- * Whether nothing but a cancellation is behind the error. An activity that fails before it hears that it is cancelled, such as one
- * whose worker has died, is not tried again, whatever it has failed with.
- */
-export const isFromCancellation = (error: unknown): boolean =>
-  isCancellation(error) || (error instanceof ActivityFailure && error.retryState === 'CANCEL_REQUESTED');
-
-/** Such an error in the form by which Temporal tells a cancelled workflow from a failed one. */
-export const asCancellation = (error: unknown): unknown =>
-  isCancellation(error) ? error : new CancelledFailure('cancelled');
 
 /** The outcomes with which the workflow of a run fails, by the sync's `failOn`. */
 const FAILURES: Record<FailOn, readonly RunOutcome[]> = {

@@ -3,10 +3,10 @@ import { CancellationScope, condition, makeContinueAsNewFunc, workflowInfo } fro
 import type { RunInput, RunReport } from '../src/domain/run/run.js';
 import type { OpenedRun } from '../src/domain/run/work.js';
 import { closeRun, deliverLast } from './activities.js';
+import { isFromCancellation } from './cancellation.js';
 import { FeedFollower } from './feed-follower.js';
 import type { RunAttributes } from './run-attributes.js';
 import type { RunExecution } from './run-execution.js';
-import { isFromCancellation } from './run-failure.js';
 import { collectAll } from './with-changes.js';
 import { without, withoutDrifted, type CheckedRun } from './without-drifted.js';
 

@@ -1,12 +1,11 @@
 /** The workflow's own decisions in mode live: when a run ends and the next begins, and what is done beside the feeds. */
-import { Context } from '@temporalio/activity';
 import type { WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { expect, it } from 'vitest';
 import type { RunInput } from '../../src/domain/run/run.js';
 import type { FollowChangesInput, FollowedChanges, OpenedRun } from '../../src/domain/run/work.js';
 import { eventually } from '../pipeline/shop.js';
-import { openedRun, runWith } from './run-workflow.js';
+import { lostWhenCancelled, openedRun, runWith } from './run-workflow.js';
 
 const NOTHING: FollowedChanges = { progress: [], holds: [], searches: [], beginAgain: null };
 const FEEDS = [{ name: 'slot', mappings: ['customers', 'products', 'orders', 'lines'] }];
@@ -148,14 +147,9 @@ it('ends with its report if an activity is lost with its worker before it hears 
     LIVE,
     () => ({
       openRun: () => Promise.resolve(liveRun()),
-      collectChanges: async () => {
+      collectChanges: () => {
         isCollecting = true;
-        const { cancellationSignal, heartbeat } = Context.current();
-        while (!cancellationSignal.aborted) {
-          heartbeat();
-          await soon();
-        }
-        throw new Error('lost with its worker');
+        return lostWhenCancelled();
       },
     }),
     cancelledWhen(() => isCollecting),

@@ -1,5 +1,6 @@
 /** Runs the workflow `sync` with activities that only record their calls, for tests of its own decisions. */
 import { randomUUID } from 'node:crypto';
+import { Context } from '@temporalio/activity';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { inject } from 'vitest';
@@ -121,4 +122,14 @@ export async function runWith(
 export function signal(): [Promise<void>, () => void] {
   let resolve = (): void => undefined;
   return [new Promise<void>((resolved) => (resolve = resolved)), () => resolve()];
+}
+
+/** As an activity fails whose worker dies just when it is to be cancelled: Temporal does not try it again. */
+export async function lostWhenCancelled(): Promise<never> {
+  const { cancellationSignal, heartbeat } = Context.current();
+  while (!cancellationSignal.aborted) {
+    heartbeat();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error('lost with its worker');
 }

@@ -1,11 +1,10 @@
 /** The workflow's own decisions: stages, time slices, polls, and how a run ends. */
-import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { expect, it } from 'vitest';
 import { NO_COUNTS, type RunReport } from '../../src/domain/run/run.js';
 import { CANCELLED, type RunFailure } from '../../src/domain/run/work.js';
 import { seconds } from '../../src/domain/timeouts.js';
-import { openedRun, signal, STILL_PENDING, waits, NOTHING_WAITS, runWith } from './run-workflow.js';
+import { lostWhenCancelled, openedRun, signal, STILL_PENDING, waits, NOTHING_WAITS, runWith } from './run-workflow.js';
 
 const mappingOf = (note: string): string => /(\w+)-[ab]/.exec(note)?.[1] ?? '';
 
@@ -135,16 +134,6 @@ it('releases the lease if a mapping fails, and reports that failure instead of t
   expect(end).toEqual({ type: 'platform_unauthorized', message: 'the platform refused the token' });
   expect(notes).toEqual(['failed']);
 });
-
-/** As an activity fails whose worker dies just when it is to be cancelled: Temporal does not try it again. */
-async function lostWhenCancelled(): Promise<never> {
-  const { cancellationSignal, heartbeat } = Context.current();
-  while (!cancellationSignal.aborted) {
-    heartbeat();
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error('lost with its worker');
-}
 
 it('ends cancelled, not failed, if an activity is lost with its worker before it hears of the cancellation', async () => {
   const [loading, isLoading] = signal();
