@@ -146,8 +146,13 @@ export const PLANTED_BUGS = {
   ],
   'a dead letter of a child whose parent came is left': [
     'src/delivery/pending/poll-mapping.ts',
-    'await makeReadyChildrenDue(context, await ledger.waiting.now());',
-    '',
+    'return retryDeadLetteredChildren(context, shouldContinue);',
+    'return true;',
+  ],
+  'a child that was rejected just before its parent came is not sent again': [
+    'src/delivery/chunk/chunk-result.ts',
+    'if (outcome.lateParents.length > 0 && retry?.hasParents(record) !== true)',
+    'if (outcome.lateParents.length > 1000)',
   ],
   'rows that moved to another tenant are not vanished': [
     'src/delivery/vanished-among.ts',

@@ -4,6 +4,8 @@ export const SOMETIMES = [
   'a confirmation was forgotten',
   'a deleted row was left to another run',
   'a hold was approved',
+  'a parent came after its child',
+  'a parent that came late was delivered by hand',
   'a pending record expired',
   'a record was pending',
   'a record was rejected for its parent',

@@ -62,6 +62,33 @@ it("does not reopen a batch that was given up when its dead attempt stores the p
   expect((await claim(await newPartition(), [a])).skipReasons).toEqual([undefined]);
 });
 
+it('says whether another record may have been accepted since a batch was intended', async () => {
+  const { ledger, mappingId } = the;
+  const own = await ledger.ids.mappingId('shop', randomUUID());
+  const intended = async (tenant: string): Promise<string[]> =>
+    (await the.claim(await newPartitionOf(ledger, own), [record('child', '1', tenant)])).batches.map(({ id }) => id!);
+  const isAcceptedSince = (batches: string[]) => ledger.batches.anyAcceptedSince(batches, [mappingId]);
+  const partition = await newPartition();
+  const [early, pending] = [await claim(partition, [a]), await claim(partition, [b, c])];
+  await ledger.checkpoint(partition, await outcome(early, [a], 'accepted'));
+
+  const children = [await intended('north'), await intended('south')].flat();
+  expect(await isAcceptedSince(children)).toBe(false);
+
+  // One of its records was accepted at a time that nobody has noted.
+  const id = pending.batches[0]!.id!;
+  const waiting = [the.pending(c, id)];
+  const batches = [{ id, pending: ['c'] }];
+  await ledger.checkpoint(partition, await outcome(pending, [b, c], 'accepted', { sent: [], batches, waiting }));
+  expect(await isAcceptedSince([children[0]!])).toBe(true);
+  expect(await isAcceptedSince([children[1]!])).toBe(false);
+
+  const [open] = await ledger.batches.withPending(mappingId);
+  await ledger.checkpoint(partition, the.polled(open!, [c]));
+  expect(await isAcceptedSince([children[0]!])).toBe(true);
+  expect(await isAcceptedSince(await intended('north'))).toBe(false);
+});
+
 it('keeps apart the contents of several batches', async () => {
   const partition = await newPartition();
   const cut = (all: RecordList) => [all.slice(0, 1), all.slice(1)];

@@ -1,5 +1,7 @@
 /** Children that the platform rejects at once because their parents are missing: parents are fetched, and children retried. */
 import { expect, it } from 'vitest';
+import { idsIn } from './platform-proxy.js';
+import { filesOf } from './shop-files.js';
 import { expirePending, fill, NO_OPEN_ENDS, openEnds, shopForTest, SYNC, type Shop, UNSURE_CUSTOMERS } from './shop.js';
 
 const deadLetters = async (shop: Shop) =>
@@ -50,6 +52,37 @@ it('fetches every generation of parents, even if the platform waits for none of 
   );
   expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
   expect(await shop.differences()).toBe(0);
+});
+
+it('sends a child again whose parent another run delivered before anybody asked what became of the child', async () => {
+  const settings = { upload: { waitForPending: '20s' } };
+  const own = filesOf(settings)['order.schema.json']!;
+  // The platform's schema definition is stricter than ours: the second order is wrong, with and without its parent.
+  const platforms = own.replace('"type":"number"', '"type":"number","maximum":2');
+  const shop = await shopForTest({ ...settings, files: { 'order.schema.json': platforms } });
+  shop.write('order.schema.json', own);
+  await fill(shop, 2);
+  await shop.source.query('DELETE FROM shop.lines');
+  let ofChild: string | undefined;
+  let isParentThere = false;
+  shop.proxy.fail(({ path }) => {
+    if (isParentThere || !path.startsWith('/api/batches/') || path !== (ofChild ??= path)) return undefined;
+    return { forward: false, answer: { status: 404, body: '{"success":false,"message":"not visible yet"}' } };
+  });
+
+  const children = shop.backfill({ mappings: ['orders'] });
+  await expect.poll(() => ofChild, { timeout: 60_000 }).toBeDefined();
+  expect((await shop.backfill({ mappings: ['customers'] })).outcome).toBe('complete');
+  isParentThere = true;
+
+  expect(await children).toMatchObject({ total: { accepted: 1, waiting: 0, deadLettered: 1 } });
+  expect(await shop.stored('order', 'o1')).toMatchObject({ customerId: '1' });
+  expect(await deadLetters(shop)).toEqual([['orders', 'o2', 'platform_refused']]);
+  const uploads = shop.proxy.requests.filter((r) => r.upload && r.path.startsWith('/api/resources/order/'));
+  expect(uploads.map((upload) => idsIn(upload, 'orderId'))).toEqual([
+    ['o1', 'o2'],
+    ['o1', 'o2'],
+  ]);
 });
 
 it("reports the platform's message about a child if it is not about its missing parent", async () => {

@@ -20,7 +20,8 @@ async function shopWithTokenFile(wait: string): Promise<{ shop: Shop; write: (to
   write('not.yet.there');
   const shop = await shopForTest({
     pushed: false,
-    upload: { batchSize: 10, requestsAtOnce: 4 },
+    // A POST that takes longer than half of the delay would be sent twice.
+    upload: { batchSize: 10, requestsAtOnce: 4, inDoubtDelay: '10s' },
     env: { PLATFORM_TOKEN: '', PLATFORM_TOKEN_FILE: file, PLATFORM_TOKEN_WAIT: wait },
   });
   write(shop.token);

@@ -3,7 +3,7 @@ import { isBalanced, type RunReport } from '../../src/domain/run/run.js';
 import type { Chronicle } from './chronicle.js';
 import type { LedgerDatabase } from './ledger-database.js';
 import { storedKey, type PlatformModel, type StoredRecord } from './platform-model.js';
-import { expectedRecords, faultOf, SHAPES, shopOf, TENANTS, versionOf } from './shop.js';
+import { expectedRecords, faultOf, SHAPES, shopOf, TENANTS, versionOf, type TableName } from './shop.js';
 import type { Row, SourceModel } from './source-model.js';
 import type { Writer } from './writer.js';
 
@@ -43,6 +43,15 @@ export class Checker {
     if (!this.#database.isFree) return;
     const twice = await this.#rows<{ id: string }>(IN_TWO_BATCHES);
     for (const { id } of twice) this.#violate(`${id} is in two batches in flight`);
+  }
+
+  /** A dead letter says that the platform refused the record for what it contains only if the platform has done so. */
+  async refusals(platform: PlatformModel): Promise<void> {
+    if (!this.#database.isFree) return;
+    for (const { mapping, tenant, id } of await this.#rows<Record<'mapping' | 'tenant' | 'id', string>>(REFUSED)) {
+      const key = storedKey(tenant, SHAPES[mapping as TableName].schema, id);
+      if (!platform.hasRefused(key)) this.#violate(`${key} is a dead letter, and the platform has never refused it`);
+    }
   }
 
   /**
@@ -180,6 +189,13 @@ const IN_TWO_BATCHES = `
   SELECT b.mapping_id || '/' || b.tenant_id || '/' || e.id AS id
   FROM partner_sync.batches b, json_array_elements_text(b.external_ids) AS e(id)
   WHERE b.state IN ('intended', 'sent') GROUP BY b.mapping_id, b.tenant_id, e.id HAVING count(*) > 1`;
+
+/** What a child lacked is the reason of the others. */
+const REFUSED = `
+  SELECT m.name AS mapping, t.platform_id AS tenant, d.external_id AS id
+  FROM partner_sync.dead_letters d JOIN partner_sync.mappings m ON m.id = d.mapping_id
+  JOIN partner_sync.tenants t ON t.id = d.tenant_id
+  WHERE d.code = 'platform_refused' AND d.rule = 'refused by the platform' AND d.missing IS NULL`;
 
 /** The platform shows references as objects or as ids. */
 const normal = (data: Readonly<Record<string, unknown>>): Record<string, unknown> =>

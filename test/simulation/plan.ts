@@ -84,6 +84,8 @@ export interface Plan {
     readonly moves: boolean;
     readonly badRows: boolean;
     readonly orphans: boolean;
+    /** Whether the parent of orphans comes after all. */
+    readonly lateParents: boolean;
     /** Whether most changes are of the same few rows, so that runs meet at them. */
     readonly hot: boolean;
     /** Whether rows also get back the content that they had before. */
@@ -101,8 +103,10 @@ export function planOf(seed: number): Plan {
   const hot = isCrossing || random.chance(0.4);
   const plan = storyOf(seed, random, { inDoubtDelay, hot });
   const fed = fedIfDrawn(isCrossing ? ofCrossingRuns(plan, randomOf(seed, 'crossing')) : plan, randomOf(seed, 'feed'));
-  if (!fed.settings.isFed) return fed;
-  return withUnfinishedRuns(withLiveRuns(fed, randomOf(seed, 'live')), randomOf(seed, 'unfinished'));
+  const story = fed.settings.isFed
+    ? withUnfinishedRuns(withLiveRuns(fed, randomOf(seed, 'live')), randomOf(seed, 'unfinished'))
+    : fed;
+  return withDeathsWhileSending(story, randomOf(seed, 'deaths-while-sending'));
 }
 
 function storyOf(seed: number, random: Random, { inDoubtDelay, hot }: { inDoubtDelay: number; hot: boolean }): Plan {
@@ -158,6 +162,7 @@ function storyOf(seed: number, random: Random, { inDoubtDelay, hot }: { inDoubtD
       twice: some(0.3),
       invisible: some(0.3),
       silent: some(1),
+      unordered: false,
     },
     writer: {
       every: hot || random.chance(0.6) ? random.pick(hot ? [150, 500, 1500] : [300, 1000, 4000]) : null,
@@ -166,6 +171,7 @@ function storyOf(seed: number, random: Random, { inDoubtDelay, hot }: { inDoubtD
       moves: random.chance(0.4),
       badRows: random.chance(0.4),
       orphans: random.chance(0.3),
+      lateParents: false,
       hot,
       reverts: random.chance(0.4),
     },
@@ -230,6 +236,30 @@ const stoppedEarly = (random: Random): Pick<PlannedRun, 'intervention' | 'interv
   intervention: random.pick(['cancel', 'terminate']),
   interveneAfter: random.between(100, 5000),
 });
+
+/**
+ * In two fifths of the stories without crossing runs, workers die when the platform has just taken a batch, before anybody knows
+ * its id; the parents of some children come after them; and the platform accepts what it has kept in any order.
+ */
+const withDeathsWhileSending = (plan: Plan, random: Random): Plan =>
+  plan.crossing !== null || random.chance(0.6)
+    ? plan
+    : {
+        ...plan,
+        settings: { ...plan.settings, dependencyWait: random.pick([0, 3, 20, 60]) },
+        traps: [
+          ...plan.traps,
+          ...Array.from({ length: random.between(1, 5) }, (): Trap => ({
+            point: '202',
+            nth: random.between(1, 25),
+            hit: 'kill',
+            after: 0,
+            forMs: 0,
+          })),
+        ],
+        platform: { ...plan.platform, late: random.next() * 0.5, unordered: true },
+        writer: { ...plan.writer, orphans: true, lateParents: true },
+      };
 
 /** The same story with runs that cross, and without the faults that would only hold them up. */
 const ofCrossingRuns = (plan: Plan, random: Random): Plan => ({

@@ -23,6 +23,8 @@ export interface PlatformFaults {
   readonly invisible: number;
   /** How likely the list of failures or of pending records is left out. */
   readonly silent: number;
+  /** Whether records that waited for the same parent are accepted in any order. */
+  readonly unordered: boolean;
 }
 
 export interface StoredRecord {
@@ -81,6 +83,7 @@ export class PlatformModel {
   readonly #o: PlatformOptions;
   faults: PlatformFaults;
   readonly #stored = new Map<string, StoredRecord>();
+  readonly #refused = new Set<string>();
   readonly #batches = new Map<string, Batch>();
   readonly #pending = new Set<{ readonly batch: Batch; readonly record: BatchRecord }>();
   #numbers = 0;
@@ -93,6 +96,11 @@ export class PlatformModel {
   /** All records, by tenant, schema and external id. */
   get stored(): ReadonlyMap<string, StoredRecord> {
     return this.#stored;
+  }
+
+  /** Whether the record was ever refused or rejected for what it contains. `key`: {@link storedKey}. */
+  hasRefused(key: string): boolean {
+    return this.#refused.has(key);
   }
 
   /** A request over the network: it may be lost, or its response. */
@@ -156,7 +164,9 @@ export class PlatformModel {
     const { resources } = JSON.parse(body) as { resources: Record<string, unknown>[] };
     const { externalId } = schemas[schema]!;
     if (resources.length > mostRecords) return refusal(413, 'too many resources');
-    if (resources.some((data) => String(data['name']).includes('REFUSE'))) {
+    const refused = resources.filter((data) => String(data['name']).includes('REFUSE'));
+    if (refused.length > 0) {
+      for (const data of refused) this.#refused.add(storedKey(tenant, schema, String(data[externalId])));
       this.#o.sometimes('the platform refused a batch');
       return refusal(400, 'a resource is not valid');
     }
@@ -194,6 +204,7 @@ export class PlatformModel {
     for (const record of batch.records) {
       if (String(record.data['name']).includes('REJECT')) {
         this.#o.sometimes('the platform rejected a record');
+        this.#refused.add(storedKey(batch.tenant, batch.schema, record.externalId));
         record.outcome = 'failed';
       } else if (this.#missing(batch, record).length === 0) this.#accept(batch, record);
       else if (batch.waitFor > 0) {
@@ -221,7 +232,9 @@ export class PlatformModel {
   #accept(batch: Batch, record: BatchRecord): void {
     record.outcome = 'accepted';
     this.#apply(batch, record);
-    for (const pending of [...this.#pending]) {
+    const waiting = [...this.#pending];
+    for (const pending of this.faults.unordered ? this.#o.random.shuffled(waiting) : waiting) {
+      if (!this.#pending.has(pending)) continue;
       if (pending.batch.tenant !== batch.tenant || this.#missing(pending.batch, pending.record).length > 0) continue;
       this.#pending.delete(pending);
       this.#accept(pending.batch, pending.record);

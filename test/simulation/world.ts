@@ -23,7 +23,7 @@ import { setCurrent } from './simulation.js';
 import { SourceModel } from './source-model.js';
 import { TemporalServer, type SimulatedWorker } from './temporal-server.js';
 import type { WorkflowExecution } from './workflow-execution.js';
-import { Writer } from './writer.js';
+import { LATE_PARENT, Writer } from './writer.js';
 
 export interface SeedResult {
   readonly seed: number;
@@ -62,6 +62,8 @@ export class World {
   readonly #writer: Writer;
   /** The runs in mode live that go on. */
   readonly #live = new Set<string>();
+  /** Runs that somebody started by hand for a parent that came late. */
+  readonly #forParents: Promise<void>[] = [];
   readonly #checker: Checker;
   readonly #reached = new Map<string, number>();
   readonly #mappings: string;
@@ -158,6 +160,7 @@ export class World {
     const plan = this.#plan;
     this.#writer.fill();
     for (let i = 0; i < plan.workers; i++) this.#startWorker();
+    this.#writer.whenParentCame = () => this.#deliverLateParent();
     if (plan.crossing === null) this.#writer.write();
     // One run alone delivers all rows before.
     else this.#source.faults = { ...plan.source, stalled: 0 };
@@ -207,12 +210,14 @@ export class World {
       twice: 0,
       invisible: 0,
       silent: 0,
+      unordered: false,
     };
   }
 
   /** Faults stop, and what is left must come right: the platform has what the source has. */
   async #recover(): Promise<void> {
     this.#endFaults();
+    await Promise.all(this.#forParents);
     while (this.#source.openTransactions > 0) await this.#kernel.sleep(1000);
     this.#writer.addLast();
     await this.#kernel.sleep(70_000);
@@ -225,6 +230,7 @@ export class World {
     this.#checker.records(this.#platform);
     this.#checker.vanished(this.#platform);
     await this.#checker.read('the last run', report, Object.keys(SHAPES), this.#kernel.now);
+    await this.#checker.refusals(this.#platform);
     await this.#checker.ledger();
   }
 
@@ -258,8 +264,7 @@ export class World {
     return outcome === 'complete';
   }
 
-  async #perform(run: PlannedRun, workflowId: string): Promise<void> {
-    const [type, input] = this.#inputOf(run);
+  async #perform(run: PlannedRun, workflowId: string, [type, input] = this.#inputOf(run)): Promise<void> {
     const began = this.#kernel.now;
     const visible = this.#source.watermark;
     this.#chronicle.note(`starts ${workflowId}: ${type} ${JSON.stringify(input)}`);
@@ -289,6 +294,16 @@ export class World {
       this.#checker.delivered(this.#platform, workflowId, visible);
     if (readsAll && report.kind === 'sync' && besideLive) this.#chronicle.saw('a run read every row beside a live one');
     if (readsAll) await this.#checker.read(workflowId, report, mappings, began);
+  }
+
+  /** Often somebody does not wait for the next run. */
+  #deliverLateParent(): void {
+    if (!this.#random.chance(0.5)) return;
+    this.#chronicle.saw('a parent that came late was delivered by hand');
+    const workflowId = `parent-${this.#forParents.length + 1}`;
+    const input = { sync: SYNC, mapping: 'customers', externalIds: [LATE_PARENT] };
+    const started = this.#kernel.sleep(this.#random.next() * 3000);
+    this.#forParents.push(started.then(() => this.#perform(BY_HAND, workflowId, ['backfill', input])));
   }
 
   async #cancelAfter(workflowId: string, milliseconds: number): Promise<void> {
@@ -380,6 +395,7 @@ export class World {
       () => {
         if (this.#areFaultsOver) return;
         void this.#checker.batches();
+        void this.#checker.refusals(this.#platform);
         this.#watchBatches();
       },
       null,
@@ -412,6 +428,9 @@ export class World {
       if (sql.includes(marker)) this.#chronicle.saw(what);
   }
 }
+
+/** A run that nobody interferes with. */
+const BY_HAND: PlannedRun = { kind: 'records', startAfter: 0, waits: false, intervention: null, interveneAfter: 0 };
 
 /** What tells the statements of a claim and of a checkpoint from others. */
 const MARKERS: Readonly<Record<string, string>> = {

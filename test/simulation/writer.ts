@@ -6,6 +6,9 @@ import type { Random } from './random.js';
 import { TABLES, versionOf } from './shop.js';
 import type { Change, Row, SourceModel } from './source-model.js';
 
+/** The customer of orders that have none at first. */
+export const LATE_PARENT = '77777';
+
 export class Writer {
   readonly #kernel: Kernel;
   readonly #random: Random;
@@ -18,6 +21,8 @@ export class Writer {
   readonly #repeated = new Set<number>();
   #began = 0;
   #isStopped = false;
+  /** Called when {@link LATE_PARENT} has come. */
+  whenParentCame: () => void = () => undefined;
 
   constructor(kernel: Kernel, random: Random, plan: Plan, source: SourceModel, chronicle: Chronicle) {
     this.#kernel = kernel;
@@ -112,7 +117,7 @@ export class Writer {
   #changes(at: string): Change[] {
     if (this.#plan.crossing !== null) return this.#changeOneOf(this.#plan.crossing, at);
     const random = this.#random;
-    const { deletes, moves, orphans, hot } = this.#plan.writer;
+    const { deletes, moves, orphans, lateParents, hot } = this.#plan.writer;
     const shop = random.pick(this.#plan.tenants);
     const customers = [...this.#source.rows('customers').values()].filter((row) => row['shop'] === shop);
     if (customers.length === 0 || random.chance(hot ? 0.04 : 0.15))
@@ -137,10 +142,25 @@ export class Writer {
     }
     if (orphans && random.chance(0.1)) {
       this.#chronicle.saw('a row had no parent');
-      return [this.#change('orders', shop, { no: `orphan-${random.between(1, 5)}`, customer_id: '77777' }, at)];
+      if (lateParents) this.#addParentLater(shop);
+      return [this.#change('orders', shop, { no: `orphan-${random.between(1, 5)}`, customer_id: LATE_PARENT }, at)];
     }
     const { table, row } = hot && random.chance(0.4) ? family[0]! : random.pick(family);
     return [this.#changeRow(table, row, at)];
+  }
+
+  /** The customer of orphans, some time after them. */
+  #addParentLater(shop: string): void {
+    this.#kernel.after(
+      this.#random.next() * 20_000,
+      () => {
+        if (this.#isStopped || this.#source.rows('customers').has(`${shop}/${LATE_PARENT}`)) return;
+        this.#chronicle.saw('a parent came after its child');
+        this.#source.transact(0, (at) => [this.#change('customers', shop, { id: LATE_PARENT }, at)]);
+        this.whenParentCame();
+      },
+      null,
+    );
   }
 
   #changeOneOf({ table, back }: Crossing, at: string): Change[] {

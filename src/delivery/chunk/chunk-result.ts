@@ -35,6 +35,8 @@ export interface ChunkContext {
 export interface Retry {
   /** How often the record was sent before without being accepted. */
   readonly triesOf: (record: MappedRecord) => number;
+  /** Whether all parents of the record were on the platform before it was sent again. */
+  readonly hasParents: (record: MappedRecord) => boolean;
 }
 
 /** The outcomes of records that are not sent since the platform has them as they are. */
@@ -148,12 +150,13 @@ export class ChunkResultBuilder {
         return this.#endRow(record, 'accepted');
       case 'rejected':
         this.#noteSent(record, 'rejected');
+        if (outcome.lateParents.length > 0 && retry?.hasParents(record) !== true)
+          return this.#queue(record, 'lacks_parent', this.#retryDelay(record), outcome.lateParents);
         return this.#addDeadLetter(rejectedRecord(record, outcome.message));
       case 'lacks_parent': {
         const { missing, message: rejection } = outcome;
-        const dueIn = retry === undefined ? seconds('readAgain') : retryDelay(retry.triesOf(record) + 1);
         this.#noteSent(record, outcome.proven);
-        return this.#queue(record, 'lacks_parent', dueIn, missing, rejection);
+        return this.#queue(record, 'lacks_parent', this.#retryDelay(record), missing, rejection);
       }
       case 'unknown':
         this.#noteSent(record, 'unknown');
@@ -175,6 +178,12 @@ export class ChunkResultBuilder {
         });
         return this.#endRow(record, 'waiting');
     }
+  }
+
+  /** Seconds until a record that may have lacked a parent is sent again. */
+  #retryDelay(record: MappedRecord): number {
+    const { retry } = this.#context;
+    return retry === undefined ? seconds('readAgain') : retryDelay(retry.triesOf(record) + 1);
   }
 
   /** Adds what the record index keeps of a record that was sent. */

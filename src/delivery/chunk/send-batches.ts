@@ -2,7 +2,7 @@
 import type { PartnerSyncError } from '../../domain/errors.js';
 import type { IntendedBatch } from '../../ledger/batches/batch-intents.js';
 import { allEnded } from '../all-ended.js';
-import { undeliveredParents } from '../parents/parents.js';
+import { missingParents } from '../parents/missing-parents.js';
 import type { PartitionContext } from '../partition-context.js';
 import { notAccepted } from '../upload/outcome.js';
 import { settleBatch, type SettledBatch } from '../upload/settle-batch.js';
@@ -37,14 +37,15 @@ export async function sendBatches(
     await unsent.release(context);
     throw error;
   }
-  const undelivered = await undeliveredParents(
+  const parentsOf = await missingParents(
     context,
+    rejected.map(({ batch }) => batch),
     rejected.map(({ record }) => record),
   );
   for (const { batch, outcomes: ofBatch } of settled) outcomes.addBatch(batch, ofBatch);
   for (const { batch, record, error } of rejected) {
     const message = messageOf(error);
-    const outcome = notAccepted('rejected', { raw: message, masked: message }, undelivered.get(record) ?? []);
+    const outcome = notAccepted('rejected', { raw: message, masked: message }, parentsOf(record));
     outcomes.addBatch(batch, new Map([[record.externalId, outcome]]));
   }
 }

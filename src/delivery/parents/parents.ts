@@ -39,7 +39,8 @@ export const parentsOf = ({ spec }: OpenMapping, record: MappedRecord): ParentRe
 export const namesOf = (parents: readonly ParentReference[]): ParentName[] =>
   parents.map(({ schemaName, externalId }) => ({ schemaName, externalId }));
 
-type ParentContext = Pick<PartitionContext, 'deps' | 'sync' | 'mapping' | 'effort' | 'signal'>;
+/** What looking parents up needs. */
+export type ParentContext = Pick<PartitionContext, 'deps' | 'sync' | 'mapping' | 'effort' | 'signal'>;
 
 /**
  * {@link parentKey}s of the parents that the platform has. The accepted hashes of the mappings that fill the schema
@@ -73,7 +74,8 @@ export async function acceptedParents(
   return there;
 }
 
-const keepsAcceptedHashes = ({ spec }: OpenMapping): boolean => spec.options.ledger === 'full';
+/** Whether the ledger knows which records of the mapping the platform has accepted. */
+export const keepsAcceptedHashes = ({ spec }: OpenMapping): boolean => spec.options.ledger === 'full';
 
 /** Asks the platform which of the parents it has; returns each of these once. */
 export async function onPlatform(

@@ -70,7 +70,10 @@ async function retryTogether(
   const { chunk } = decided;
   const waiting = [...decided.waiting, ...unsearched.map((row) => postponed(row, retryDelay(row.waits + 1)))];
   await deliverFirstPassOfRows(context, chunk);
-  const delivery = await deliverChunk(context, chunk, { triesOf: (record) => dueOf(rows, record)?.tries ?? 0 });
+  const delivery = await deliverChunk(context, chunk, {
+    triesOf: (record) => dueOf(rows, record)?.tries ?? 0,
+    hasParents: (record) => decided.complete.has(sourceKeyText(record)),
+  });
   const stillWaiting = waiting.map(({ tenantId, externalId, sourceKey }): RowOutcome => ({
     tenantId,
     externalId,
@@ -134,21 +137,25 @@ async function rowsAnew({ deps, sync, mapping }: PartitionContext, due: readonly
   };
 }
 
+interface Decisions {
+  readonly chunk: Chunk;
+  readonly waiting: readonly QueuedRecord[];
+  /** The keys of the rows whose parents are all on the platform. */
+  readonly complete: ReadonlySet<string>;
+}
+
 /**
  * Decides about the records that the platform dropped or rejected because they lacked a parent. Those that may succeed
  * stay in the chunk as they are, those that cannot become dead letters of it, and those whose parents are coming go on
  * waiting.
  */
-async function decideRetries(
-  context: PartitionContext,
-  chunk: Chunk,
-  rows: DueRows,
-): Promise<{ readonly chunk: Chunk; readonly waiting: readonly QueuedRecord[] }> {
+async function decideRetries(context: PartitionContext, chunk: Chunk, rows: DueRows): Promise<Decisions> {
   const lacking = [...chunk.records].filter((record) => dueOf(rows, record)?.reason === 'lacks_parent');
-  if (lacking.length === 0) return { chunk, waiting: [] };
+  if (lacking.length === 0) return { chunk, waiting: [], complete: new Set() };
   const parentsOfKey = new Map(lacking.map((record) => [sourceKeyText(record), parentsOf(context.mapping, record)]));
   const statuses = await resolveParents(context, [...parentsOfKey.values()].flat());
   const waiting: QueuedRecord[] = [];
+  const complete = new Set<string>();
   const results: MapResult[] = [];
   for (const result of resultsOf(chunk)) {
     const row = dueOf(rows, result);
@@ -159,11 +166,12 @@ async function decideRetries(
     }
     const decision = decideRetry(row, parents, statuses, context.mapping.spec.options.dependencyWaitTimeout);
     const missing = parents.filter((parent) => statuses.get(parentKey(parent)) !== 'there');
+    if (missing.length === 0) complete.add(sourceKeyText(result));
     if (decision.kind === 'send') results.push(result);
     else if (decision.kind === 'wait') waiting.push(postponed(row, decision.dueIn, namesOf(missing)));
     else results.push(childGivenUp(result, decision, missing, row.rejection));
   }
-  return { chunk: withResults(chunk, results), waiting };
+  return { chunk: withResults(chunk, results), waiting, complete };
 }
 
 /** The outcomes of other due records without a row: it is gone, maps to another record now, or cannot be mapped any more. */

@@ -1,12 +1,16 @@
 /** The outcome of a record that was sent, from the batch that proves it to the checkpoint that writes it. */
 import type { ParentName } from '../../domain/records/parent.js';
+import type { MissingParents } from '../parents/missing-parents.js';
 import { blameBesidesParents } from './platform-message.js';
 
 export type Outcome =
   /** The platform has the record as its row says. */
   | { readonly kind: 'accepted' }
-  /** The platform rejected it. `message`: what it said about the record, masked; empty if it said nothing. */
-  | { readonly kind: 'rejected'; readonly message: string }
+  /**
+   * The platform rejected it. `message`: what it said about the record, masked; empty if it said nothing. `lateParents`: the
+   * parents that it may have lacked when it was sent, and that are there now.
+   */
+  | { readonly kind: 'rejected'; readonly message: string; readonly lateParents: readonly ParentName[] }
   /**
    * The platform keeps it until its parents arrive. `missing`: the parents that are known to be missing; `expiresAt`:
    * when the platform gives it up, as the platform writes it, or null if it has not said.
@@ -38,14 +42,14 @@ export const ALL_ACCEPTED = 'all accepted';
  * The outcome of a record that is not known to be accepted.
  *
  * @param message what the platform said about it: as received, and masked
- * @param missing the parents that it lacks
+ * @param parents those that it lacks, or may have lacked
  */
 export function notAccepted(
   proven: 'rejected' | 'unknown',
   message: { readonly raw: string; readonly masked: string },
-  missing: readonly ParentName[],
+  { missing, late }: MissingParents,
 ): Outcome {
   if (missing.length > 0)
     return { kind: 'lacks_parent', proven, missing, message: blameBesidesParents(message, missing) };
-  return proven === 'rejected' ? { kind: 'rejected', message: message.masked } : { kind: 'unknown' };
+  return proven === 'rejected' ? { kind: proven, message: message.masked, lateParents: late } : { kind: proven };
 }

@@ -5,7 +5,7 @@ import { isAllAccepted, pollUntilProcessed } from './batch-status.js';
 import type { PartitionContext } from '../partition-context.js';
 import { messageAbout, namedFailures } from './named-failures.js';
 import { ALL_ACCEPTED, notAccepted, type BatchOutcomes, type Outcome, type ProvenOutcome } from './outcome.js';
-import { undeliveredParents } from '../parents/parents.js';
+import { missingParents } from '../parents/missing-parents.js';
 import { maskedMessage } from './platform-message.js';
 import { provenOutcomes, storedOutcomes } from './proven-outcomes.js';
 import type { SentBatch } from './upload-batch.js';
@@ -43,19 +43,22 @@ export async function batchOutcomes(context: PartitionContext, batch: SentBatch)
   // The list makes new objects each time it is read, but parents are looked up by object: so they are made once.
   const records = [...batch.records];
   const open = records.filter(({ externalId }) => proven.get(externalId) !== 'accepted');
-  const undelivered = await undeliveredParents(context, open);
+  const parentsOf = await missingParents(context, [batch], open);
   const listed = new Map((status?.pendingResources ?? []).map((pending) => [pending.resourceExternalId, pending]));
   const schemas = context.sync.spec.mappings.map((mapping) => mapping.schema.name);
   const outcomes = new Map<string, Outcome>();
   for (const record of records) {
     const { externalId } = record;
     const outcome: ProvenOutcome = proven.get(externalId) ?? 'unknown';
-    const missing = undelivered.get(record) ?? [];
     if (outcome === 'accepted') outcomes.set(externalId, { kind: outcome });
-    else if (outcome === 'pending') outcomes.set(externalId, pendingOutcome(listed.get(externalId), missing));
+    else if (outcome === 'pending')
+      outcomes.set(externalId, pendingOutcome(listed.get(externalId), parentsOf(record).missing));
     else {
       const raw = outcome === 'rejected' ? messageAbout(externalId, failures) : '';
-      outcomes.set(externalId, notAccepted(outcome, { raw, masked: maskedMessage(raw, record, schemas) }, missing));
+      outcomes.set(
+        externalId,
+        notAccepted(outcome, { raw, masked: maskedMessage(raw, record, schemas) }, parentsOf(record)),
+      );
     }
   }
   return outcomes;

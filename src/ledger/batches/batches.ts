@@ -75,6 +75,10 @@ export interface Batches {
   /** Batches of the mapping, of any run, with pending records. */
   withPending(mappingId: number): Promise<readonly OpenBatch[]>;
   /**
+   * Whether batches of these mappings may have had records accepted since the first intent of `batches`, in the tenants of these.
+   */
+  anyAcceptedSince(batches: readonly string[], mappingIds: readonly number[]): Promise<boolean>;
+  /**
    * Writes what is known of a batch that was left behind, and frees its records. Does nothing if another partition has
    * done so.
    */
@@ -149,6 +153,18 @@ export function openBatches(knex: Knex): Batches {
     },
     refresh: async ({ id }) => (await findBatches(knex, `state IN ('intended', 'sent') AND b.id = ?`, id))[0],
     withPending: (mappingId) => findBatches(knex, `mapping_id = ? AND state = 'pending'`, mappingId),
+    async anyAcceptedSince(batches, mappingIds) {
+      // A batch with pending records does not say when the others were accepted.
+      const { rows } = await knex.raw<{ rows: { any: boolean }[] }>(
+        `WITH sent AS (SELECT tenant_id, min(intended_at) AS at FROM batches WHERE id = ANY (CAST(? AS bigint[])) GROUP BY 1),
+           others AS (SELECT tenant_id, state, settled_at FROM batches WHERE mapping_id = ANY (CAST(? AS smallint[]))
+             AND (state = 'pending' OR settled_at >= (SELECT min(at) FROM sent)))
+         SELECT EXISTS (SELECT FROM others JOIN sent USING (tenant_id)
+           WHERE others.state = 'pending' OR others.settled_at >= sent.at) AS any`,
+        [[...batches], [...mappingIds]],
+      );
+      return rows[0]!.any;
+    },
     recover: (partition, batch, outcomes) => recoverBatch(knex, partition, batch, outcomes),
   };
 }
