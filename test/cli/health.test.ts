@@ -1,7 +1,7 @@
 /** `status` says what is wrong with a sync by its own limits, from the ledger alone. */
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { problemsOf, DEFAULT_LIMITS, type EvaluatedState } from '../../src/domain/monitoring/sync-health.js';
-import { fill, failureOf, openShop, SYNC, type Shop } from '../pipeline/shop.js';
+import { eventually, fill, failureOf, openShop, SYNC, type Shop } from '../pipeline/shop.js';
 import { filesOf } from '../pipeline/shop-files.js';
 import { runInProcess } from './in-process.js';
 
@@ -31,6 +31,7 @@ const WELL: EvaluatedState = {
   deadLetters: 0,
   mostLagging: null,
   pausedSchedules: [],
+  pausedRuns: [],
   plansAwaitingApproval: 0,
   mappingsOnHold: 0,
   retrying: null,
@@ -254,6 +255,39 @@ describe('status', () => {
     shop.write('sync.yaml', filesOf({ failOn: 'dead-letters' })['sync.yaml']!);
     await runInProcess(['dead-letters', 'drop', SYNC, '--yes'], shop.env);
     expect((await status(SYNC)).code).toBe(0);
+  });
+
+  it('names a run that is paused, since when, by whom and why, until it goes on', async () => {
+    await shop.run();
+    let isFree = false;
+    shop.proxy.fail(({ upload }) =>
+      !upload || isFree ? undefined : { forward: false, answer: { status: 503, body: '{"success":false}' } },
+    );
+    await shop.source.query(`UPDATE shop.customers SET name = 'New', updated_at = clock_timestamp()`);
+    const run = await shop.start('sync', { sync: SYNC }, 'at-night');
+    await eventually('the run', async () => (await status(SYNC)).stdout.includes('at-night'));
+    expect((await status(SYNC)).stdout).not.toContain('paused');
+
+    expect(await runInProcess(['pause', SYNC, '--reason', 'stocktaking'], shop.env)).toMatchObject({ code: 0 });
+    await eventually('the entry of the audit', async () => (await status(SYNC)).stdout.includes('paused'));
+    expect((await status(SYNC)).stdout).toMatch(
+      /^ {2}the run at-night has been paused since \d{4}-\d\d-\d\d \d\d:\d\d UTC by \S+@\S+: stocktaking; partner-sync resume shop continues it$/m,
+    );
+    await shop.state.query(
+      `UPDATE partner_sync.runs SET started_at = started_at - interval '3 h';
+       UPDATE partner_sync.partitions SET started_at = started_at - interval '3 h', updated_at = updated_at - interval '3 h'`,
+    );
+    expect(await status(SYNC)).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(
+        /^shop: stalled; [^]* {2}a run has settled nothing for 3h 0m \(limit 1h [\dms ]+\): the run at-night has been paused since .*: stocktaking$/m,
+      ) as string,
+    });
+
+    isFree = true;
+    expect(await runInProcess(['resume', SYNC], shop.env)).toMatchObject({ code: 0 });
+    await eventually('its end', async () => !(await status(SYNC)).stdout.includes('paused'));
+    await run.result();
   });
 
   it('tells late from the usual time between scheduled runs, of which backfills and refused runs are none', async () => {

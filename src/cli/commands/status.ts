@@ -88,10 +88,11 @@ type Status = Awaited<ReturnType<typeof statusOf>>;
 /** What has to differ for `--follow` to show it again: ages always do. */
 const withoutAges = ({ healths, ...status }: Status): string => JSON.stringify([status, healths.map(shownOf)]);
 
-const shownOf = ({ sync, problems, pausedSchedules, notStarted }: SyncHealth) => [
+const shownOf = ({ sync, problems, pausedSchedules, pausedRuns, notStarted }: SyncHealth) => [
   sync,
   problems.map(({ trigger }) => trigger),
   pausedSchedules,
+  pausedRuns,
   notStarted.map(({ lastAge: _, ...schedule }) => schedule),
 ];
 

@@ -9,7 +9,9 @@ import {
   HEALTH_TRIGGERS,
   pausedSince,
   problemsOf,
+  runPausedSince,
   type HealthProblem,
+  type PausedRun,
   type PausedSchedule,
 } from '../../domain/monitoring/sync-health.js';
 import type { NotStarted, SyncState } from '../../ledger/views/sync-state.js';
@@ -38,6 +40,7 @@ export interface SyncHealth {
   /** How many were refused since then with `run_in_progress`; 10,001 stands for more than 10,000. */
   readonly refused: number;
   readonly pausedSchedules: readonly PausedSchedule[];
+  readonly pausedRuns: readonly PausedRun[];
   /** Runs that schedules have not started since they were created, and when that was last seen to grow. */
   readonly notStarted: readonly (NotStarted & { readonly lastAge: number })[];
   /** The limits are the defaults, since the files of the sync cannot be read here. */
@@ -78,6 +81,7 @@ export async function healthsOf(
         runsSinceSuccess: state.runsSinceSuccess,
         refused: state.refused,
         pausedSchedules: state.pausedSchedules,
+        pausedRuns: state.pausedRuns,
         notStarted: state.notStarted.map((schedule) => ({ ...schedule, lastAge: ageOf(schedule.lastAt, state) })),
         defaultLimits: settings === 'unreadable',
       };
@@ -107,6 +111,7 @@ export const healthLines = (healths: readonly SyncHealth[]): string[] =>
       deadLetters,
       refused,
       pausedSchedules,
+      pausedRuns,
       notStarted,
       defaultLimits,
     }) => [
@@ -115,11 +120,14 @@ export const healthLines = (healths: readonly SyncHealth[]): string[] =>
       }${defaultLimits ? ' (default limits: its files cannot be read here)' : ''}`,
       ...(live === null ? [] : [`  ${live}`]),
       ...feeds.map(({ summary }) => `  ${printable(summary)}`),
-      ...problems.map(({ what }) => `  ${what}`),
+      ...problems.map(({ what }) => `  ${printable(what)}`),
       // A problem names them all.
       ...(problems.some(({ trigger }) => trigger === 'paused')
         ? []
-        : pausedSchedules.map((schedule) => `  ${pausedSince(schedule)}`)),
+        : pausedSchedules.map((schedule) => `  ${printable(pausedSince(schedule))}`)),
+      ...(problems.some(({ trigger }) => trigger === 'stalled')
+        ? []
+        : pausedRuns.map((run) => `  ${printable(runPausedSince(run))}; partner-sync resume ${sync} continues it`)),
       ...(refused === 0
         ? []
         : [

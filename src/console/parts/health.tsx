@@ -6,8 +6,8 @@ import { Age, State } from './values.js';
 /** `health`: undefined for a sync that has not run. */
 export function Health({ health }: { readonly health: SyncHealth | undefined }) {
   if (health === undefined) return <p class="none">This sync has not run yet.</p>;
-  const { problems, lastSuccessAge, lag, live, feeds, oldestWaitingAge, pausedSchedules, refused, defaultLimits } =
-    health;
+  const { problems, lastSuccessAge, lag, live, feeds, oldestWaitingAge, pausedSchedules, pausedRuns } = health;
+  const { refused, defaultLimits } = health;
   return (
     <>
       <p>
@@ -49,6 +49,12 @@ export function Health({ health }: { readonly health: SyncHealth | undefined }) 
           <>
             <dt>paused schedule</dt>
             <dd>{note === null ? name : `${name}: ${note}`}</dd>
+          </>
+        ))}
+        {pausedRuns.map(({ workflowId, by, reason }) => (
+          <>
+            <dt>paused run</dt>
+            <dd>{[workflowId, by, reason].filter((part) => part !== null).join(': ')}</dd>
           </>
         ))}
         {refused === 0 ? null : (

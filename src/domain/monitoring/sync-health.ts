@@ -26,6 +26,15 @@ export interface PausedSchedule {
   readonly note: string | null;
 }
 
+/** A run that works, and was told to pause. */
+export interface PausedRun {
+  readonly workflowId: string;
+  readonly since: Date;
+  /** By whom, and why; null if nobody has said. */
+  readonly by: string | null;
+  readonly reason: string | null;
+}
+
 /** What is judged of a sync. Times are those of one clock; null where there is nothing yet. */
 export interface EvaluatedState {
   /** Ages are differences to it. */
@@ -56,6 +65,8 @@ export interface EvaluatedState {
   readonly mostLagging: { readonly mapping: string; readonly readUntil: Date } | null;
   /** The one that was paused first comes first. */
   readonly pausedSchedules: readonly PausedSchedule[];
+  /** The same of runs. */
+  readonly pausedRuns: readonly PausedRun[];
   /** Removal plans that await approval, or are empty. */
   readonly plansAwaitingApproval: number;
   /** Why a run that works is not getting on, with a code of the catalogue, and the first and the last failure; null if nothing fails. */
@@ -120,7 +131,7 @@ export function problemsOf(state: EvaluatedState, limits: SyncLimits, failOn: Fa
       // A run on hold waits for a person, which is another problem.
       state.mappingsOnHold === 0 &&
       since(noProgressSince) > limits.stalled &&
-      `a run has settled nothing for ${formatSeconds(since(noProgressSince))} (limit ${formatSeconds(limits.stalled)}): it is paused, waits, or is stuck`,
+      `a run has settled nothing for ${formatSeconds(since(noProgressSince))} (limit ${formatSeconds(limits.stalled)}): ${state.pausedRuns.length === 0 ? 'it waits, or is stuck' : state.pausedRuns.map(runPausedSince).join('; ')}`,
     'awaiting-approval': state.plansAwaitingApproval + state.mappingsOnHold > 0 && awaited(state),
     incomplete: latest !== null && !isFailing && failOn !== 'never' && inARow(runsSinceSuccess, 'ended incomplete'),
     waiting:
@@ -190,7 +201,13 @@ function unsuccess(state: EvaluatedState, time: string): string {
 
 /** `the schedule nightly has been paused since 2026-03-01 12:00 UTC: stocktaking (ana@ops)`. */
 export const pausedSince = ({ name, since, note }: PausedSchedule): string =>
-  `the schedule ${name} has been paused since ${since.toISOString().slice(0, 16).replace('T', ' ')} UTC${note === null ? '' : `: ${note}`}`;
+  `the schedule ${name} has been paused since ${minuteOf(since)}${note === null ? '' : `: ${note}`}`;
+
+/** `the run sync-shop-live has been paused since 2026-03-01 12:00 UTC by ana@ops: stocktaking`. */
+export const runPausedSince = ({ workflowId, since, by, reason }: PausedRun): string =>
+  `the run ${workflowId} has been paused since ${minuteOf(since)}${by === null ? '' : ` by ${by}`}${reason === null ? '' : `: ${reason}`}`;
+
+const minuteOf = (time: Date): string => `${time.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
 const awaited = ({ mappingsOnHold, plansAwaitingApproval }: EvaluatedState): string =>
   [

@@ -127,6 +127,18 @@ const SCHEDULES: Part = {
   columns: 'schedules_of_sync.paused, schedules_of_sync.not_started',
 };
 
+/** The working runs that somebody has paused, and not resumed since. */
+const PAUSED_RUNS: Part = {
+  rows: `
+    SELECT json_agg(json_build_object('workflowId', r.workflow_id, 'since', last.at, 'by', last.who,
+      'reason', last.subject ->> 'reason') ORDER BY last.at, r.id) AS runs
+    FROM runs r CROSS JOIN LATERAL (
+      SELECT * FROM audit WHERE sync = r.sync AND at >= r.started_at AND action IN ('run_paused', 'run_resumed')
+        AND subject ->> 'run' = r.id::text ORDER BY id DESC LIMIT 1) last
+    WHERE r.sync = s.sync AND ${isWorking('r')} AND last.action = 'run_paused'`,
+  columns: `coalesce(paused_runs.runs, '[]') AS paused_runs`,
+};
+
 /** The step of a working run that has been failing for the longest time. */
 const RETRYING: Part = {
   rows: `
@@ -190,6 +202,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   most_lagging: MOST_LAGGING,
   to_decide: TO_DECIDE,
   schedules_of_sync: SCHEDULES,
+  paused_runs: PAUSED_RUNS,
   retrying: RETRYING,
   no_progress: NO_PROGRESS,
   feeds_of_sync: FEEDS,

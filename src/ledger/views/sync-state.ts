@@ -60,6 +60,7 @@ export function openSyncStates(knex: Knex): SyncStates {
           retrying_since: since,
           retrying_last_failed_at: lastFailedAt,
           paused,
+          paused_runs: pausedRuns,
           not_started: notStarted,
           feeds,
           delivered_until: deliveredUntil,
@@ -69,6 +70,7 @@ export function openSyncStates(knex: Knex): SyncStates {
           ...state,
           mostLagging: mapping === null || readUntil === null ? null : { mapping, readUntil },
           pausedSchedules: paused.map((schedule) => ({ ...schedule, since: new Date(schedule.since) })),
+          pausedRuns: pausedRuns.map((run) => ({ ...run, since: new Date(run.since) })),
           notStarted: notStarted.map((schedule) => ({ ...schedule, lastAt: new Date(schedule.lastAt) })),
           feeds: feeds.map((feed) => ({ ...feed, readAt: feed.readAt === null ? null : new Date(feed.readAt) })),
           live: changedRows === null ? null : { deliveredUntil, changedRows },
@@ -81,12 +83,13 @@ export function openSyncStates(knex: Knex): SyncStates {
 
 type SyncStateRow = Omit<
   SyncState,
-  'mostLagging' | 'retrying' | 'pausedSchedules' | 'notStarted' | 'feeds' | 'live'
+  'mostLagging' | 'retrying' | 'pausedSchedules' | 'pausedRuns' | 'notStarted' | 'feeds' | 'live'
 > & {
   feeds: (Omit<WatchedFeed, 'readAt'> & { readAt: string | null })[];
   delivered_until: Date | null;
   changed_rows: number | null;
   paused: { name: string; since: string; note: string | null }[];
+  paused_runs: { workflowId: string; since: string; by: string | null; reason: string | null }[];
   not_started: { name: string; skipped: number; missed: number; lastAt: string }[];
   lagging_mapping: string | null;
   read_until: Date | null;
