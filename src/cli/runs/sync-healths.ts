@@ -115,7 +115,7 @@ export const healthLines = (healths: readonly SyncHealth[]): string[] =>
       notStarted,
       defaultLimits,
     }) => [
-      `${sync}: ${problems[0]?.trigger ?? 'ok'}; ${lastSuccessAge === null ? 'no success yet' : `last success ${formatSeconds(lastSuccessAge)} ago`}${
+      `${sync}: ${problems[0]?.trigger ?? 'ok'}; ${successOf(lastSuccessAge, live)}${
         deadLetters === 0 ? '' : `; ${quantity(deadLetters, 'dead letter')}`
       }${defaultLimits ? ' (default limits: its files cannot be read here)' : ''}`,
       ...(live === null ? [] : [`  ${live}`]),
@@ -136,6 +136,12 @@ export const healthLines = (healths: readonly SyncHealth[]): string[] =>
       ...notStarted.map((schedule) => `  ${notStartedLine(schedule)}`),
     ],
   );
+
+/** A run in mode live that works has no success yet, and succeeds all the time. */
+function successOf(age: number | null, live: string | null): string {
+  if (age !== null) return `last success ${formatSeconds(age)} ago`;
+  return live === null ? 'no success yet' : 'live';
+}
 
 /** `the schedule nightly has skipped 12 runs, as another one was active, and missed 1 run in outages; the last 5m 0s ago`. */
 function notStartedLine({ name, skipped, missed, lastAge }: SyncHealth['notStarted'][number]): string {

@@ -66,7 +66,7 @@ const cellsOf = (health: SyncHealth, isActive: boolean) => [
       <div class="quiet">{what}</div>
     ))}
   </>,
-  <Age seconds={health.lastSuccessAge} none="never" />,
+  <Age seconds={health.lastSuccessAge} none={health.live === null ? 'never' : '-'} />,
   <Age seconds={health.lag?.seconds ?? null} />,
   <Age seconds={health.oldestWaitingAge} />,
   health.deadLetters === 0 ? 0 : <a href={links.deadLetters(health.sync)}>{countToBound(health.deadLetters)}</a>,

@@ -21,7 +21,7 @@ export function Health({ health }: { readonly health: SyncHealth | undefined }) 
       <dl class="facts">
         <dt>last success</dt>
         <dd>
-          <Age seconds={lastSuccessAge} none="never" />
+          <Age seconds={lastSuccessAge} none={live === null ? 'never' : '-'} />
           {lastSuccessAge === null ? '' : ' ago'}
         </dd>
         <dt>read until</dt>

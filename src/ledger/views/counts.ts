@@ -76,7 +76,9 @@ export function openCounts(knex: Knex): CountsView {
            coalesce(sum(c.dead_lettered), 0)::float8 AS "deadLettered",
            coalesce((SELECT sum(records) FROM batches b WHERE b.run_id = :run AND b.mapping_id = m.id AND b.state = 'sent'), 0)::float8 AS "inFlight",
            coalesce(extract(epoch FROM max(p.updated_at) - min(p.started_at)), 0)::float8 AS seconds,
-           bool_and(p.done) AS done,
+           -- A run in mode live has read all rows long before it has followed all changes.
+           coalesce(bool_and(p.done) FILTER (WHERE p.kind <> 'changed_rows'
+             OR (SELECT mode FROM runs WHERE id = :run) <> 'live'), false) AS done,
            (SELECT sum(expected_rows) FROM partitions e WHERE e.run_id = :run AND e.mapping_id = m.id)::float8 AS expected
          FROM partitions p JOIN mappings m ON m.id = p.mapping_id LEFT JOIN partition_counts c ON c.partition_id = p.id
          WHERE p.run_id = :run AND p.kind <> 'small_tenants' GROUP BY m.id, m.name ORDER BY min(p.id)`,
