@@ -140,10 +140,12 @@ export class Writer {
         ];
       });
     }
-    if (orphans && random.chance(0.1)) {
+    // Few that change often, while the platform keeps them.
+    const [share, most] = lateParents ? [0.25, 2] : [0.1, 5];
+    if (orphans && random.chance(share)) {
       this.#chronicle.saw('a row had no parent');
       if (lateParents) this.#addParentLater(shop);
-      return [this.#change('orders', shop, { no: `orphan-${random.between(1, 5)}`, customer_id: LATE_PARENT }, at)];
+      return [this.#change('orders', shop, { no: `orphan-${random.between(1, most)}`, customer_id: LATE_PARENT }, at)];
     }
     const { table, row } = hot && random.chance(0.4) ? family[0]! : random.pick(family);
     return [this.#changeRow(table, row, at)];
