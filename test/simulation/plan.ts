@@ -84,7 +84,9 @@ export interface Plan {
     readonly moves: boolean;
     readonly badRows: boolean;
     readonly orphans: boolean;
-    /** Whether the parent of orphans comes after all. */
+    /** Whether rows come that are deleted soon after. */
+    readonly shortLived: boolean;
+    /** Whether parents come after their children. */
     readonly lateParents: boolean;
     /** Whether most changes are of the same few rows, so that runs meet at them. */
     readonly hot: boolean;
@@ -171,6 +173,7 @@ function storyOf(seed: number, random: Random, { inDoubtDelay, hot }: { inDoubtD
       moves: random.chance(0.4),
       badRows: random.chance(0.4),
       orphans: random.chance(0.3),
+      shortLived: false,
       lateParents: false,
       hot,
       reverts: random.chance(0.4),
@@ -216,8 +219,8 @@ const withLiveRuns = (plan: Plan, random: Random): Plan => ({
 });
 
 /**
- * In half of these stories, runs end with something left that only the feed's list of changed rows has: loads of many partitions, and
- * removals that nobody approves.
+ * In half of these stories, runs end with something left that only the feed's list of changed rows has: loads of many partitions,
+ * removals that nobody approves, and rows that are gone before their records have arrived.
  */
 const withUnfinishedRuns = (plan: Plan, random: Random): Plan =>
   plan.crossing !== null || random.chance(0.5)
@@ -230,6 +233,7 @@ const withUnfinishedRuns = (plan: Plan, random: Random): Plan =>
           guard: `{ gone: ${random.between(1, 30)} %, records: ${random.between(1, 4)}, wait: ${random.between(1, 30)}s }`,
         },
         runs: plan.runs.map((run) => (random.chance(0.3) ? { ...run, ...stoppedEarly(random) } : run)),
+        writer: { ...plan.writer, shortLived: true },
       };
 
 const stoppedEarly = (random: Random): Pick<PlannedRun, 'intervention' | 'interveneAfter'> => ({
@@ -258,7 +262,7 @@ const withDeathsWhileSending = (plan: Plan, random: Random): Plan =>
           })),
         ],
         platform: { ...plan.platform, late: random.next() * 0.5, unordered: true },
-        writer: { ...plan.writer, orphans: true, lateParents: true },
+        writer: { ...plan.writer, lateParents: true },
       };
 
 /** The same story with runs that cross, and without the faults that would only hold them up. */

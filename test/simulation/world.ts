@@ -23,7 +23,7 @@ import { setCurrent } from './simulation.js';
 import { SourceModel } from './source-model.js';
 import { TemporalServer, type SimulatedWorker } from './temporal-server.js';
 import type { WorkflowExecution } from './workflow-execution.js';
-import { LATE_PARENT, Writer } from './writer.js';
+import { Writer } from './writer.js';
 
 export interface SeedResult {
   readonly seed: number;
@@ -160,7 +160,7 @@ export class World {
     const plan = this.#plan;
     this.#writer.fill();
     for (let i = 0; i < plan.workers; i++) this.#startWorker();
-    this.#writer.whenParentCame = () => this.#deliverLateParent();
+    this.#writer.whenParentCame = (id) => this.#deliverLateParent(id);
     if (plan.crossing === null) this.#writer.write();
     // One run alone delivers all rows before.
     else this.#source.faults = { ...plan.source, stalled: 0 };
@@ -297,11 +297,11 @@ export class World {
   }
 
   /** Often somebody does not wait for the next run. */
-  #deliverLateParent(): void {
+  #deliverLateParent(id: string): void {
     if (!this.#random.chance(0.5)) return;
     this.#chronicle.saw('a parent that came late was delivered by hand');
     const workflowId = `parent-${this.#forParents.length + 1}`;
-    const input = { sync: SYNC, mapping: 'customers', externalIds: [LATE_PARENT] };
+    const input = { sync: SYNC, mapping: 'customers', externalIds: [id] };
     const started = this.#kernel.sleep(this.#random.next() * 3000);
     this.#forParents.push(started.then(() => this.#perform(BY_HAND, workflowId, ['backfill', input])));
   }

@@ -6,9 +6,6 @@ import type { Random } from './random.js';
 import { TABLES, versionOf } from './shop.js';
 import type { Change, Row, SourceModel } from './source-model.js';
 
-/** The customer of orders that have none at first. */
-export const LATE_PARENT = '77777';
-
 export class Writer {
   readonly #kernel: Kernel;
   readonly #random: Random;
@@ -21,8 +18,10 @@ export class Writer {
   readonly #repeated = new Set<number>();
   #began = 0;
   #isStopped = false;
-  /** Called when {@link LATE_PARENT} has come. */
-  whenParentCame: () => void = () => undefined;
+  /** Called when a customer has come after its orders. */
+  whenParentCame: (id: string) => void = () => undefined;
+  /** How many customers have come after their orders, by shop. */
+  readonly #lateParents = new Map<string, number>();
 
   constructor(kernel: Kernel, random: Random, plan: Plan, source: SourceModel, chronicle: Chronicle) {
     this.#kernel = kernel;
@@ -117,7 +116,7 @@ export class Writer {
   #changes(at: string): Change[] {
     if (this.#plan.crossing !== null) return this.#changeOneOf(this.#plan.crossing, at);
     const random = this.#random;
-    const { deletes, moves, orphans, lateParents, hot } = this.#plan.writer;
+    const { deletes, moves, orphans, lateParents, shortLived, hot } = this.#plan.writer;
     const shop = random.pick(this.#plan.tenants);
     const customers = [...this.#source.rows('customers').values()].filter((row) => row['shop'] === shop);
     if (customers.length === 0 || random.chance(hot ? 0.04 : 0.15))
@@ -140,29 +139,36 @@ export class Writer {
         ];
       });
     }
-    // Few that change often, while the platform keeps them.
-    const [share, most] = lateParents ? [0.25, 2] : [0.1, 5];
-    if (orphans && random.chance(share)) {
+    if (shortLived && random.chance(0.2)) {
+      const table = random.pick(Object.keys(TABLES));
+      const rows = [...this.#source.rows(table)].filter(([key]) => !key.includes('/brief-'));
+      if (rows.length > 0) return [this.#shortLived(table, random.pick(rows)[1], 5000, at)];
+    }
+    // Not more and more of them, or no run would ever have read them all.
+    const late = this.#lateParents.get(shop) ?? 0;
+    if (lateParents && late < 5 && random.chance(0.25)) return [this.#orderOf(`late-${late}`, shop, at)];
+    if (orphans && random.chance(0.1)) {
       this.#chronicle.saw('a row had no parent');
-      if (lateParents) this.#addParentLater(shop);
-      return [this.#change('orders', shop, { no: `orphan-${random.between(1, most)}`, customer_id: LATE_PARENT }, at)];
+      return [this.#change('orders', shop, { no: `orphan-${random.between(1, 5)}`, customer_id: '77777' }, at)];
     }
     const { table, row } = hot && random.chance(0.4) ? family[0]! : random.pick(family);
     return [this.#changeRow(table, row, at)];
   }
 
-  /** The customer of orphans, some time after them. */
-  #addParentLater(shop: string): void {
+  /** One of two orders that change again and again until their customer comes, and then hardly any more. */
+  #orderOf(id: string, shop: string, at: string): Change {
     this.#kernel.after(
       this.#random.next() * 20_000,
       () => {
-        if (this.#isStopped || this.#source.rows('customers').has(`${shop}/${LATE_PARENT}`)) return;
+        if (this.#isStopped || this.#source.rows('customers').has(`${shop}/${id}`)) return;
         this.#chronicle.saw('a parent came after its child');
-        this.#source.transact(0, (at) => [this.#change('customers', shop, { id: LATE_PARENT }, at)]);
-        this.whenParentCame();
+        this.#lateParents.set(shop, (this.#lateParents.get(shop) ?? 0) + 1);
+        this.#source.transact(0, (later) => [this.#change('customers', shop, { id }, later)]);
+        this.whenParentCame(id);
       },
       null,
     );
+    return this.#change('orders', shop, { no: `${id}-${this.#random.between(1, 2)}`, customer_id: id }, at);
   }
 
   #changeOneOf({ table, back }: Crossing, at: string): Change[] {

@@ -22,7 +22,7 @@ export function catalogue(at: Opened): void {
       const query = 'SELECT f.code, (SELECT count(*) FROM parents) AS n FROM families f';
       const read = await at.source.tablesRead({ query });
       expect(read?.map(({ name }) => name) ?? null).toEqual(
-        dialect.name === 'MariaDB' ? null : ['children', 'parents'],
+        dialect.speaks === 'mysql' ? null : ['children', 'parents'],
       );
       const [children] = await at.source.tables(['children']);
       expect(children).toMatchObject({ table: 'children', kind: 'table', primaryKey: ['b', 'a'], readable: true });
