@@ -32,11 +32,15 @@ export const TARGETS = [
     tests: [VALUES],
     aim: 95,
   },
+  {
+    files: ['src/source/keyset-query.ts'],
+    tests: ['test/source/keyset-query.test.ts'],
+    aim: 90,
+  },
 ];
 
 /** What matters as much, and why it is not tried. */
 export const NOT_MEASURED = [
-  ['src/source/keyset-query.ts', 'is tested on real databases only, which each mutant would have to ask'],
   ['src/reading/reading-order.ts', 'has no tests of its own without a source'],
   ['src/delivery/load/chunks-in-order.ts', 'is tested with a real source and a real ledger only'],
   ['src/delivery/upload/proven-outcomes.ts', 'is tested with the sandbox and a real ledger only'],
