@@ -173,6 +173,15 @@ describe.each(DIALECTS)('a dialect %s', (_, dialect) => {
     );
   });
 
+  it('tells rows apart whose keys compare equal and are not identical, wherever a page ends', async () => {
+    const rows = ['1', '1.0', '1.00', '2', '2.0'].map((price) => ({ id: '1', Group: 'A', price, at: '1' }));
+    await fill(rows.toReversed());
+    const plan = planOf({ key: columnsOf(['price', 'id']), unique: false });
+    for (const limit of [1, 2, 3, 9]) expect(await pagesOf(dialect, plan, ALL, limit)).toEqual(rows);
+    const through = { ...ALL, throughKey: ['1.0', '1'] };
+    expect(await pagesOf(dialect, plan, through, 9)).toEqual(rows.slice(0, 2));
+  });
+
   it('begins after a position that no row has any more', async () => {
     await fill(['1', '3', '5'].map((id) => ({ id, Group: 'A', price: '1', at: id })));
     const plan = planOf({ cursor: COLUMNS.at });
@@ -194,10 +203,11 @@ describe.each(DIALECTS)('a dialect %s', (_, dialect) => {
     const at = (id: string | null, Group: string | null) => ({ id, Group, price: '1', at: '1' });
     await fill([at('2', 'A'), at('1', 'A'), at('2', 'A'), at(null, 'A'), at('3', null)]);
     const plan = planOf({ key: columnsOf(['Group', 'id']), columns: columnsOf(['id', 'Group']), distinct: true });
-    expect(await pagesOf(dialect, plan, ALL, 1)).toEqual([
-      { id: '1', Group: 'A' },
-      { id: '2', Group: 'A' },
-    ]);
+    for (const limit of [1, 9])
+      expect(await pagesOf(dialect, plan, ALL, limit)).toEqual([
+        { id: '1', Group: 'A' },
+        { id: '2', Group: 'A' },
+      ]);
   });
 
   it('counts how many rows within the bounds have which value', async () => {
