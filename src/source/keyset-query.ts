@@ -104,7 +104,7 @@ function where(dialect: Dialect, plan: KeysetPlan, bounds: ReadBounds, bind: Bin
   if (bounds.whereIn !== undefined) {
     const { whereIn } = bounds;
     const compared = whereIn.columns.map((name) => plan.columns.find((column) => column.name === name)!);
-    conditions.push(`(${whereIn.values.map((value) => equals(dialect, compared, value, bind)).join(' OR ')})`);
+    conditions.push(`(${anyOf(whereIn.values.map((value) => equals(dialect, compared, value, bind)))})`);
   }
   if (plan.distinct) conditions.push(...key.map((column) => `${columnSql(dialect, column)} IS NOT NULL`));
   return conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
@@ -119,8 +119,19 @@ export function byValuesQuery(
 ): Query {
   return queryOf(dialect, (bind) => {
     const by = plan.key.map((column) => expression(dialect, column)).join(', ');
-    return `SELECT ${selectList(dialect, plan.columns)} FROM ${fromClause(dialect, plan.relation)} WHERE ${values.map((value) => equals(dialect, columns, value, bind)).join(' OR ')} ORDER BY ${by}`;
+    return `SELECT ${selectList(dialect, plan.columns)} FROM ${fromClause(dialect, plan.relation)} WHERE ${anyOf(values.map((value) => equals(dialect, columns, value, bind)))} ORDER BY ${by}`;
   });
+}
+
+/** For SQLite, each OR of a chain is nested in the next one, and it refuses a thousand of them: so long chains are grouped. */
+const CONDITIONS_IN_A_ROW = 100;
+
+function anyOf(conditions: readonly string[]): string {
+  if (conditions.length <= CONDITIONS_IN_A_ROW) return conditions.join(' OR ');
+  const groups = Array.from({ length: Math.ceil(conditions.length / CONDITIONS_IN_A_ROW) }, (_, i) =>
+    conditions.slice(i * CONDITIONS_IN_A_ROW, (i + 1) * CONDITIONS_IN_A_ROW),
+  );
+  return groups.map((group) => `(${group.join(' OR ')})`).join(' OR ');
 }
 
 const equals = (dialect: Dialect, columns: readonly KeysetColumn[], value: SourceKey, bind: Bind): string =>

@@ -1,5 +1,7 @@
 /** Names of tables and columns, and queries instead of tables. */
 import { describe, expect, it } from 'vitest';
+import type { Page } from '../../../src/domain/source/source.js';
+import { readRowsByValues } from '../../../src/reading/read-rows-by-values.js';
 import { ALL, codeOf, plan, query, readAll } from '../reading.js';
 import type { Opened } from './opened.js';
 
@@ -62,6 +64,29 @@ export function names(at: Opened): void {
         odd.map((k) => [k]),
       );
       expect(found.rows).toHaveLength(odd.length);
+    });
+
+    it('finds rows by more combinations of values than a chain of conditions may have, each once', async () => {
+      await at.database.run(`CREATE TABLE parcels (a varchar(20), b varchar(20), PRIMARY KEY (a, b))`);
+      await at.database.run(`INSERT INTO parcels SELECT 'p', i FROM ${numbers(9)}`);
+      const asked = Array.from({ length: 2500 }, (_, i) => ['p', String(i)]);
+      const read = plan('parcels', ['a', 'b']);
+      const rows = async (found: Promise<Page>) => [...(await found).rows].map(([, b]) => b).sort();
+      expect(await rows(at.source.readByValues(read, ['a', 'b'], asked))).toEqual([
+        '1',
+        '2',
+        '3',
+        '4',
+        '5',
+        '6',
+        '7',
+        '8',
+        '9',
+      ]);
+      const twice = [...asked, ...asked];
+      expect(await rows(readRowsByValues(at.source, read, ['a', 'b'], twice))).toHaveLength(9);
+      const whereIn = { columns: ['a', 'b'], values: asked };
+      expect((await at.source.readPage(read, { ...ALL, whereIn }, 20)).rows).toHaveLength(9);
     });
 
     it('writes nothing, even if a query tries to', async () => {
