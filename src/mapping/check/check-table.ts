@@ -66,12 +66,18 @@ function checkKey(mapping: MappingSpec, table: SourceTable, report: Report): voi
       'warning',
       'key_not_unique',
       ['key'],
-      `no primary or unique key of ${table.table} guarantees that (${mapping.key.join(', ')}) identifies one row; rows with the same key could be lost. ${known === '' ? 'The table has no such key' : `Its keys: ${known}`}`,
+      `no primary or unique key of ${table.table} guarantees that (${mapping.key.join(', ')}) identifies one row; rows with the same key could be lost. ${known === '' ? noKeyOf(table) : `Its keys: ${known}`}`,
     );
   for (const [index, name] of mapping.key.entries())
     if (table.columns.find((column) => column.name === name)?.nullable)
       report('warning', 'key_nullable', ['key', index], `${name} may be NULL, and a row without a key is never read`);
 }
+
+/** SQLite allows NULL in a primary key, even in many rows, unless its columns are declared NOT NULL. */
+const noKeyOf = ({ primaryKey }: SourceTable): string =>
+  primaryKey.length === 0
+    ? 'The table has no such key'
+    : `Its primary key (${primaryKey.join(', ')}) may be NULL: declare the columns NOT NULL`;
 
 /** Pages are read in the order of (cursor, key), so only an index that begins with the cursor helps; but by the key with a feed. */
 function checkCursorIndex(sync: SyncSpec, mapping: MappingSpec, table: SourceTable, report: Report): void {
