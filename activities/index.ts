@@ -41,7 +41,7 @@ import type {
   SweepInput,
 } from '../src/domain/run/work.js';
 import type { NewAuditEntry } from '../src/domain/run/audit.js';
-import { detectSchemaDrift } from '../src/delivery/run/schema-drift.js';
+import { recordSchemaDrift } from '../src/delivery/run/schema-drift.js';
 import { closeRun } from './close-run.js';
 import { examineWorker } from './examine-worker.js';
 import { failRun } from './fail-run.js';
@@ -56,7 +56,7 @@ import { evaluateAfterRun, watchSyncs } from './watch-syncs.js';
 export const createActivities = (deps: Dependencies) => ({
   openRun: (input: OpenRunInput) => runActivity(() => openRun(deps, input)),
   detectSchemaDrift: (input: DetectSchemaDriftInput) =>
-    runActivity(() => recordingRetries(deps, input, () => detectSchemaDrift(deps, input))),
+    runActivity(() => recordingRetries(deps, input, () => recordSchemaDrift(deps, input))),
   collectChanges: (input: CollectChangesInput) =>
     longActivity(deps, input, (signal) => collectChanges(deps, input, signal)),
   followChanges: (input: FollowChangesInput) =>

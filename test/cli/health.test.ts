@@ -32,6 +32,7 @@ const WELL: EvaluatedState = {
   mostLagging: null,
   pausedSchedules: [],
   pausedRuns: [],
+  skipped: [],
   plansAwaitingApproval: 0,
   mappingsOnHold: 0,
   retrying: null,
@@ -97,6 +98,7 @@ describe('a sync', () => {
     ['is stalled if a run settles nothing', { noProgressSince: ago(1.2 * HOUR) }, ['stalled']],
     ['has a schedule that was paused for the night', { pausedSchedules: [paused(23)] }, []],
     ['has a schedule that nobody has resumed', { pausedSchedules: [paused(25)] }, ['paused']],
+    ['leaves out a mapping while a run works', { skipped: [{ mapping: 'a', message: 'gone' }] }, ['incomplete']],
     ['has a held removal plan', { plansAwaitingApproval: 1 }, ['awaiting-approval']],
   ])('%s', (_, state, expected) => {
     expect(triggers(state)).toEqual(expected);

@@ -48,7 +48,7 @@ export const NOT_FORGOTTEN: Readonly<Record<string, string>> = {
   'it names a person or a program that works with the ledger': 'audit.who schedules.note runs.started_by',
   'it names an execution in Temporal': 'runs.workflow_id runs.first_execution_run_id audit.key',
   'it holds counts, names and causes':
-    'change_feeds.problem change_feeds.given_up audit.subject alerts.what guards.hold guards.approved removal_plans.exceeded runs.report',
+    'change_feeds.problem change_feeds.given_up audit.subject alerts.what guards.hold guards.approved removal_plans.exceeded runs.skipped runs.report',
   'it holds masked text': 'dead_letters.reason dead_letters.shape waiting.rejection runs.failure_message',
   'it names the tenant, whose own id stays': 'tenants.platform_id',
   'it names a migration': 'migrations.name',

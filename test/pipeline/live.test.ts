@@ -212,8 +212,12 @@ it('leaves out a mapping whose column is gone, goes on with the others, and take
   const outcomes = () =>
     shop.state.query<{ outcome: string | null }>('SELECT outcome FROM partner_sync.runs ORDER BY id');
   await eventually('that the next run has begun', async () => (await outcomes()).length === 2);
+  const leftOut = async () => (await (await shop.parts.ledger()).syncStates.of('shop'))[0]!.skipped;
+  await eventually('that it is told while the run works', async () => (await leftOut()).length === 1);
+  expect(await leftOut()).toMatchObject([{ mapping: 'lines', message: expect.stringContaining('sku') as string }]);
   await shop.source.query('ALTER TABLE shop.lines RENAME article TO sku');
   await eventually('that the line has arrived', async () => (await shop.differences()) === 0, 120);
+  expect(await leftOut()).toEqual([]);
   const last = shop.client.workflow.getHandle(run.workflowId);
   await last.cancel();
   expect(await reportOf(last)).toMatchObject({ outcome: 'complete' });

@@ -58,7 +58,8 @@ export const PROBLEM_MEANINGS: Readonly<Record<HealthTrigger, string>> = {
   retrying: 'The steps of a run fail and are retried; it continues by itself once they succeed.',
   stalled: 'An active run has settled nothing for longer than `limits.stalled`.',
   'awaiting-approval': 'A run is on hold, or a removal plan waits, until somebody approves.',
-  incomplete: 'The latest run ended with waiting records, or has skipped a mapping.',
+  incomplete:
+    'The latest run ended with waiting records, or has skipped a mapping, or a run that works leaves one out.',
   waiting: 'A record has been waiting for longer than `limits.waiting`.',
   lagging: 'No run has read a mapping to the end for longer than `limits.lag`.',
   'dead-letters': 'There are more dead letters than `limits.deadLetters`.',

@@ -49,6 +49,13 @@ export async function detectSchemaDrift(deps: Dependencies, input: DetectSchemaD
   return { skipped: [...skipped.values()], notes };
 }
 
+/** The same, for the run that is to leave these mappings out: the ledger has them while it works. */
+export async function recordSchemaDrift(deps: Dependencies, input: DetectSchemaDriftInput): Promise<SchemaDrift> {
+  const drift = await detectSchemaDrift(deps, input);
+  await deps.ledger.runs.noteSkipped(input.runId, drift.skipped);
+  return drift;
+}
+
 interface DriftOfMapping {
   /** Why the mapping must not run, in one sentence; null if it may. */
   readonly stops: string | null;

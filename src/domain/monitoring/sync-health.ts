@@ -1,6 +1,7 @@
 /** Judges a sync by limits: what is wrong with it now, said from what the ledger knows. */
 import { COUNT_BOUND, quantity, quantityToBound } from '../values/quantity.js';
 import { formatSeconds } from '../values/duration.js';
+import type { SkippedMapping } from '../run/run.js';
 import type { FailOn, SyncLimits } from '../sync/sync.js';
 import { behind, unreadable, type WatchedFeed } from './feed-health.js';
 import { seconds } from '../timeouts.js';
@@ -67,6 +68,8 @@ export interface EvaluatedState {
   readonly pausedSchedules: readonly PausedSchedule[];
   /** The same of runs. */
   readonly pausedRuns: readonly PausedRun[];
+  /** The mappings that a run which works leaves out, and why. */
+  readonly skipped: readonly Pick<SkippedMapping, 'mapping' | 'message'>[];
   /** Removal plans that await approval, or are empty. */
   readonly plansAwaitingApproval: number;
   /** Why a run that works is not getting on, with a code of the catalogue, and the first and the last failure; null if nothing fails. */
@@ -133,7 +136,9 @@ export function problemsOf(state: EvaluatedState, limits: SyncLimits, failOn: Fa
       since(noProgressSince) > limits.stalled &&
       `a run has settled nothing for ${formatSeconds(since(noProgressSince))} (limit ${formatSeconds(limits.stalled)}): ${state.pausedRuns.length === 0 ? 'it waits, or is stuck' : state.pausedRuns.map(runPausedSince).join('; ')}`,
     'awaiting-approval': state.plansAwaitingApproval + state.mappingsOnHold > 0 && awaited(state),
-    incomplete: latest !== null && !isFailing && failOn !== 'never' && inARow(runsSinceSuccess, 'ended incomplete'),
+    incomplete:
+      failOn !== 'never' &&
+      (leftOut(state.skipped) || (latest !== null && !isFailing && inARow(runsSinceSuccess, 'ended incomplete'))),
     waiting:
       oldestWaitingAt !== null &&
       since(oldestWaitingAt) > limits.waiting &&
@@ -164,6 +169,11 @@ function lastGood({ lastSuccessAt, followedUntil }: EvaluatedState): Date | null
     ? followedUntil
     : lastSuccessAt;
 }
+
+/** A run in mode live may work for a day before its report says so. */
+const leftOut = (skipped: EvaluatedState['skipped']): string | false =>
+  skipped.length > 0 &&
+  `a run leaves out ${skipped.map(({ mapping, message }) => `${mapping}: ${message}`).join('; ')}`;
 
 /** What is wrong with each feed, in one sentence; false if nothing is. */
 function ofFeeds(

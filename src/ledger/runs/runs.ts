@@ -1,7 +1,7 @@
 /** Runs, and the lease that allows one run of a sync at a time, or one beside a run in mode `live`. */
 import type { Knex } from 'knex';
 import { foreignText } from '../../domain/values/foreign-text.js';
-import type { EndedRunOutcome, RunInput, RunKind, RunReport } from '../../domain/run/run.js';
+import type { EndedRunOutcome, RunInput, RunKind, RunReport, SkippedMapping } from '../../domain/run/run.js';
 import type { RunTrigger } from '../../domain/run/search-attributes.js';
 import type { RunFailure, RunStart, Stop } from '../../domain/run/work.js';
 import type { SyncFiles } from '../../domain/sync/sync-files.js';
@@ -92,6 +92,8 @@ export interface Runs {
   end(runId: string, outcome: EndedRunOutcome, failure?: RunFailure, stop?: Stop | null): Promise<void>;
   /** Keeps the report of a run, for those who look at it later. */
   keepReport(runId: string, report: RunReport): Promise<void>;
+  /** Notes which mappings the run leaves out, for whoever looks at it while it works. */
+  noteSkipped(runId: string, skipped: readonly SkippedMapping[]): Promise<void>;
   /**
    * Whether records may still be as earlier files of the sync made them: a run has used other files than those of this
    * version, and none has read all rows with these.
@@ -144,6 +146,11 @@ export function openRuns(knex: Knex): Runs {
   const find = (runId: string) => knex('runs').where({ id: runId }).first<RunRow | undefined>();
   return {
     find,
+    async noteSkipped(runId, skipped) {
+      await knex('runs')
+        .where({ id: runId })
+        .update({ skipped: JSON.stringify(skipped) });
+    },
     async get(runId) {
       return (await find(runId)) ?? noRun(runId);
     },

@@ -139,6 +139,15 @@ const PAUSED_RUNS: Part = {
   columns: `coalesce(paused_runs.runs, '[]') AS paused_runs`,
 };
 
+/** The mappings that working runs leave out. */
+const SKIPPED: Part = {
+  rows: `
+    SELECT json_agg(m.skipped ORDER BY r.id) AS mappings
+    FROM runs r CROSS JOIN LATERAL json_array_elements(r.skipped) AS m(skipped)
+    WHERE r.sync = s.sync AND ${isWorking('r')}`,
+  columns: `coalesce(left_out.mappings, '[]') AS skipped`,
+};
+
 /** The step of a working run that has been failing for the longest time. */
 const RETRYING: Part = {
   rows: `
@@ -203,6 +212,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   to_decide: TO_DECIDE,
   schedules_of_sync: SCHEDULES,
   paused_runs: PAUSED_RUNS,
+  left_out: SKIPPED,
   retrying: RETRYING,
   no_progress: NO_PROGRESS,
   feeds_of_sync: FEEDS,

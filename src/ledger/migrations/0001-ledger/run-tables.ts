@@ -47,6 +47,8 @@ export const RUN_TABLES = `
     retrying_code text,
     retrying_since timestamptz,
     last_retry_at timestamptz,
+    -- While it works: the mappings that it leaves out, [{"mapping", "code", "message"}]; NULL before that is known.
+    skipped json,
     -- What it reported: counts and names, no value of a row.
     report json,
     UNIQUE (first_execution_run_id, runs_before)
