@@ -130,7 +130,7 @@ const maybe = (values: fc.Arbitrary<string>) => fc.option(values, { nil: null })
 describe.each(DIALECTS)('a dialect %s', (_, dialect) => {
   const given = fc.record({
     rows: table,
-    cursor: fc.constantFrom(null, 'at', 'id') as fc.Arbitrary<'at' | 'id' | null>,
+    cursor: fc.constantFrom<('at' | 'id' | null)[]>(null, 'at', 'id'),
     limit: fc.integer({ min: 1, max: 5 }),
     cursorFrom: maybe(few(3)),
     cursorBefore: maybe(few(4)),
