@@ -60,24 +60,28 @@ interface Problem {
 
 /** The mapping's key must contain a unique key of the table; it may have more columns. */
 function checkKey(mapping: MappingSpec, table: SourceTable, report: Report): void {
-  const known = table.uniqueKeys.map((key) => `(${key.join(', ')})`).join(' or ');
   if (!table.uniqueKeys.some((key) => key.every((column) => mapping.key.includes(column))))
     report(
       'warning',
       'key_not_unique',
       ['key'],
-      `no primary or unique key of ${table.table} guarantees that (${mapping.key.join(', ')}) identifies one row; rows with the same key could be lost. ${known === '' ? noKeyOf(table) : `Its keys: ${known}`}`,
+      `no primary or unique key of ${table.table} guarantees that (${mapping.key.join(', ')}) identifies one row; rows with the same key could be lost. ${keysOf(table)}`,
     );
   for (const [index, name] of mapping.key.entries())
     if (table.columns.find((column) => column.name === name)?.nullable)
       report('warning', 'key_nullable', ['key', index], `${name} may be NULL, and a row without a key is never read`);
 }
 
-/** SQLite allows NULL in a primary key, even in many rows, unless its columns are declared NOT NULL. */
-const noKeyOf = ({ primaryKey }: SourceTable): string =>
-  primaryKey.length === 0
-    ? 'The table has no such key'
-    : `Its primary key (${primaryKey.join(', ')}) may be NULL: declare the columns NOT NULL`;
+/** Which keys a table has, in sentences. SQLite allows NULL in a primary key, unless its columns are declared NOT NULL. */
+function keysOf({ primaryKey, uniqueKeys }: SourceTable): string {
+  const [primary, ...unique] = [primaryKey, ...uniqueKeys].map((key) => `(${key.join(', ')})`);
+  const mayBeNull = primaryKey.length > 0 && !unique.includes(primary!);
+  const sentences = [
+    ...(mayBeNull ? [`Its primary key ${primary} may be NULL: declare the columns NOT NULL`] : []),
+    ...(unique.length > 0 ? [`Its keys: ${unique.join(' or ')}`] : []),
+  ];
+  return sentences.length === 0 ? 'The table has no such key' : sentences.join('. ');
+}
 
 /** Pages are read in the order of (cursor, key), so only an index that begins with the cursor helps; but by the key with a feed. */
 function checkCursorIndex(sync: SyncSpec, mapping: MappingSpec, table: SourceTable, report: Report): void {
