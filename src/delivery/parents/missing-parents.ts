@@ -24,7 +24,7 @@ export interface MissingParents {
 }
 
 /**
- * Returns what is known of the parents of such a record.
+ * Returns what is known of the parents of each of the records.
  *
  * @param batches those that the records were sent in
  */
@@ -48,15 +48,12 @@ async function lateParents(
   batches: readonly Sent[],
   records: readonly MappedRecord[],
 ): Promise<ReadonlyMap<MappedRecord, readonly ParentName[]>> {
-  const parents = records.flatMap((record) => parentsOf(context.mapping, record));
+  const parents = new Map(records.map((record) => [record, parentsOf(context.mapping, record)]));
   const late = new Set<string>();
-  for (const schemaName of new Set(parents.map((parent) => parent.schemaName)))
+  for (const schemaName of new Set([...parents.values()].flat().map((parent) => parent.schemaName)))
     if (await mayHaveComeSince(context, batches, schemaName)) late.add(schemaName);
   return new Map(
-    records.map((record) => [
-      record,
-      namesOf(parentsOf(context.mapping, record).filter(({ schemaName }) => late.has(schemaName))),
-    ]),
+    [...parents].map(([record, own]) => [record, namesOf(own.filter(({ schemaName }) => late.has(schemaName)))]),
   );
 }
 
