@@ -209,6 +209,11 @@ export const PLANTED_BUGS = {
     'SET ${NOT_LOADED}\n           WHERE feed = ?',
     'SET loaded = false, load_run_id = NULL\n           WHERE feed = ?',
   ],
+  'a mark that the platform refuses is a dead letter though there is no record': [
+    'src/delivery/upload/not-stored.ts',
+    'if (stored === null) return isProcessed && marksAsDeleted(record);',
+    'if (stored === null) return isProcessed && marksAsDeleted(record) && record.externalId === null;',
+  ],
   'a continued run leaves out the rest of a stage': [
     'workflows/load-stage.ts',
     '{ stagesDone: stage }',

@@ -44,6 +44,7 @@ export const SOMETIMES = [
   'rows moved to another tenant',
   'rows were deleted',
   'the platform refused a batch',
+  'the platform had no record to mark as deleted',
   'the platform rejected a record',
   'the platform was busy',
   'the record of a changed row was to be removed',

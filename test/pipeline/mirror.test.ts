@@ -4,6 +4,7 @@ import { removalLines } from '../../src/cli/output/removal-lines.js';
 import { planRemovals } from '../../src/delivery/removals/plan-removals.js';
 import { undeliveredLine, type RunReport } from '../../src/domain/run/run.js';
 import { runInProcess } from '../cli/in-process.js';
+import { filesOf } from './shop-files.js';
 import {
   failureOf,
   fill,
@@ -296,6 +297,35 @@ it('makes a dead letter of a mark that the platform refuses, and retries it in t
   expect(await gone(shop)).toEqual(['3', '7']);
   expect(await deadLetters()).toEqual([]);
 });
+
+it.each([
+  { refusing: 'in the batch', answer: undefined },
+  { refusing: 'the request', answer: { status: 422, body: JSON.stringify({ success: false, message: 'incomplete' }) } },
+])(
+  'has nothing to mark if the platform never took the record, and refuses the mark ($refusing)',
+  async ({ answer }) => {
+    // A mark alone is no whole record.
+    const schema = filesOf({})['customer.schema.json']!.replace('"required":["customerId"]', '"required":["name"]');
+    const shop = await shopForTest({ files: files('records: 10, percent: 100', { 'customer.schema.json': schema }) });
+    await fill(shop, 10);
+    const refusal = { status: 422, body: JSON.stringify({ success: false, message: 'not this one' }) };
+    const refuse = (answers: typeof refusal | undefined) =>
+      shop.proxy.fail(({ upload, body }) =>
+        answers !== undefined && upload && body.includes('"7"') ? { forward: false, answer: answers } : undefined,
+      );
+    refuse(refusal);
+    expect(await shop.run({ mappings: ['customers'] })).toMatchObject({ outcome: 'complete_with_dead_letters' });
+    await shop.source.query('DELETE FROM shop.customers WHERE id IN (3, 7)');
+    refuse(answer);
+
+    expect(await mirror(shop)).toMatchObject({ outcome: 'complete' });
+
+    expect(await gone(shop)).toEqual(['3']);
+    expect(await shop.stored('customer', '7')).toBeNull();
+    expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
+    expect(await mirror(shop)).toMatchObject({ outcome: 'complete', removals: [{ records: 0 }] });
+  },
+);
 
 it('closes the dead letter of a mark once the row is back', async () => {
   const shop = await shopForTest({ files: files('records: 10, percent: 100') });

@@ -75,6 +75,8 @@ export interface Plan {
   /** Which runs must have missed nothing in the end; a mirror run follows them. */
   readonly lastMode: 'incremental' | 'live';
   readonly platform: PlatformFaults;
+  /** Whether the platform takes no mark for a record that it does not have. */
+  readonly wholeRecords: boolean;
   readonly writer: {
     /** Milliseconds between two changes, on average; null for none. */
     readonly every: number | null;
@@ -166,6 +168,7 @@ function storyOf(seed: number, random: Random, { inDoubtDelay, hot }: { inDoubtD
       silent: some(1),
       unordered: false,
     },
+    wholeRecords: randomOf(seed, 'whole-records').chance(0.5),
     writer: {
       every: hot || random.chance(0.6) ? random.pick(hot ? [150, 500, 1500] : [300, 1000, 4000]) : null,
       longest: random.pick([10, 2000, hot ? 10 : 20_000]),

@@ -61,6 +61,8 @@ export interface PlatformOptions {
   readonly random: Random;
   readonly schemas: Readonly<Record<string, SchemaModel>>;
   readonly faults: PlatformFaults;
+  /** Whether a record that is not there must come with all of its fields: then there may be nothing to mark as deleted. */
+  readonly wholeRecords: boolean;
   /** Milliseconds. */
   readonly inDoubtDelay: number;
   /** The most records of a request. */
@@ -78,6 +80,8 @@ export interface PlatformOptions {
   ) => void;
   readonly note: (line: string) => void;
 }
+
+const REJECTED = 'the platform rejected a record';
 
 export class PlatformModel {
   readonly #o: PlatformOptions;
@@ -98,7 +102,7 @@ export class PlatformModel {
     return this.#stored;
   }
 
-  /** Whether the record was ever refused or rejected for what it contains. `key`: {@link storedKey}. */
+  /** Whether the record was ever refused or rejected for what its row contains. `key`: {@link storedKey}. */
   hasRefused(key: string): boolean {
     return this.#refused.has(key);
   }
@@ -195,16 +199,16 @@ export class PlatformModel {
   /** Records whose parents are there, and that nothing else is wrong with, are stored. */
   #store(batch: Batch): void {
     for (const record of batch.records)
-      if (!String(record.data['name']).includes('REJECT') && this.#missing(batch, record).length === 0)
-        this.#apply(batch, record);
+      if (this.#fault(batch, record) === null && this.#missing(batch, record).length === 0) this.#apply(batch, record);
   }
 
   #process(batch: Batch): void {
     const { kernel } = this.#o;
     for (const record of batch.records) {
-      if (String(record.data['name']).includes('REJECT')) {
-        this.#o.sometimes('the platform rejected a record');
-        this.#refused.add(storedKey(batch.tenant, batch.schema, record.externalId));
+      const fault = this.#fault(batch, record);
+      if (fault !== null) {
+        this.#o.sometimes(fault);
+        if (fault === REJECTED) this.#refused.add(storedKey(batch.tenant, batch.schema, record.externalId));
         record.outcome = 'failed';
       } else if (this.#missing(batch, record).length === 0) this.#accept(batch, record);
       else if (batch.waitFor > 0) {
@@ -227,6 +231,14 @@ export class PlatformModel {
         record.outcome = 'failed';
       }
     }
+  }
+
+  /** Why the record cannot be stored, whatever its parents; null if it can be. */
+  #fault({ tenant, schema }: Batch, { externalId, data }: BatchRecord): string | null {
+    if (String(data['name']).includes('REJECT')) return REJECTED;
+    const isMark = data['name'] === undefined;
+    const isThere = this.#stored.has(storedKey(tenant, schema, externalId));
+    return this.#o.wholeRecords && isMark && !isThere ? 'the platform had no record to mark as deleted' : null;
   }
 
   #accept(batch: Batch, record: BatchRecord): void {

@@ -90,6 +90,7 @@ export class World {
       random: random('platform'),
       schemas: SCHEMAS,
       faults: plan.platform,
+      wholeRecords: plan.wholeRecords,
       inDoubtDelay: plan.settings.inDoubtDelay * 1000,
       mostRecords: 4,
       happened: (point, process) => this.#happened(point, process),

@@ -4,7 +4,7 @@ import type { IntendedBatch } from '../../ledger/batches/batch-intents.js';
 import { allEnded } from '../all-ended.js';
 import { missingParents } from '../parents/missing-parents.js';
 import type { PartitionContext } from '../partition-context.js';
-import { notAccepted } from '../upload/outcome.js';
+import { ALL_ACCEPTED, notAccepted } from '../upload/outcome.js';
 import { settleBatch, type SettledBatch } from '../upload/settle-batch.js';
 import { UnsentBatches } from '../upload/unsent-batches.js';
 import { uploadBatch, type RejectedRecord } from '../upload/upload-batch.js';
@@ -27,6 +27,7 @@ export async function sendBatches(
   const send = async (batch: IntendedBatch): Promise<SettledBatch[]> => {
     const uploaded = await uploadBatch(context, batch, unsent);
     rejected.push(...uploaded.rejected);
+    for (const mark of uploaded.withoutRecord) outcomes.addBatch(mark, ALL_ACCEPTED);
     return allEnded(uploaded.sent.map((part) => settleBatch(context, part, readSeq)));
   };
   let settled: SettledBatch[];

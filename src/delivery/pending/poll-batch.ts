@@ -17,7 +17,7 @@ import type { BatchStatus, PendingResource } from '../../platform/contract/batch
 import { readChunkByValues } from '../../reading/read-chunk-by-values.js';
 import { platformIdOf, provenByCounters, statusOf, type CounterProof } from '../upload/batch-status.js';
 import type { PartitionContext } from '../partition-context.js';
-import { notStored } from '../upload/proven-outcomes.js';
+import { notStored } from '../upload/not-stored.js';
 import { retryDelay } from '../parents/retry-delay.js';
 import { writeCheckpoint } from '../write-checkpoint.js';
 
@@ -86,7 +86,7 @@ async function storedOf(
   const keys = open.filter(isRowKnown).map((row) => row.sourceKey);
   const chunk = await readChunkByValues(deps.ledger, sync, mapping, mapping.plan.key, keys);
   const same = [...chunk.records].filter((r) => r.tenant === tenant && r.contentHash === sent.get(r.externalId));
-  const absent = new Set((await notStored(context, tenant, same)).map((r) => r.externalId));
+  const absent = new Set((await notStored(context, tenant, same, { isProcessed: false })).map((r) => r.externalId));
   return new Set(same.map((r) => r.externalId).filter((id) => !absent.has(id)));
 }
 

@@ -2,14 +2,12 @@
  * Proves what became of each record of a batch by the batch's counters, its list of pending records and, if these leave
  * doubt, by reading records back. Messages only suggest which records to read back first (ADR 0029).
  */
-import { differingField } from '../../domain/records/compare.js';
 import type { MappedRecord } from '../../domain/records/record.js';
 import type { BatchStatus } from '../../platform/contract/batches.js';
 import { provenByCounters, warnOnce } from './batch-status.js';
-import type { Pace } from '../../platform/pace.js';
-import { allEnded } from '../all-ended.js';
 import type { PartitionContext } from '../partition-context.js';
 import type { NamedFailures } from './named-failures.js';
+import { marksAsDeleted, notStored } from './not-stored.js';
 import type { ProvenOutcome } from './outcome.js';
 import type { SentBatch } from './upload-batch.js';
 
@@ -27,21 +25,19 @@ export async function provenOutcomes(
   const open = [...batch.records].filter(({ externalId }) => !listed.has(externalId));
   // A record that "exists" may come from our own upload whose response was lost: then what is stored decides.
   const mayExist = context.mapping.spec.options.onConflict === 'reject';
-  if (outcomeOfUnlisted === 'accepted' || (outcomeOfUnlisted === 'rejected' && !mayExist)) {
+  // The mark of a record that the platform never took may be rejected, too: then nothing is left to be marked.
+  const mayHaveNothingToMark = open.some(marksAsDeleted);
+  if (outcomeOfUnlisted === 'accepted' || (outcomeOfUnlisted === 'rejected' && !mayExist && !mayHaveNothingToMark)) {
     for (const { externalId } of open) outcomes.set(externalId, outcomeOfUnlisted);
     return outcomes;
   }
 
   const { failedRecords } = status.progress;
-  let absent = await notStored(
-    context,
-    batch.tenant,
-    open.filter(({ externalId }) => named.has(externalId)),
-  );
+  const failed = (records: readonly MappedRecord[]) => notStored(context, batch.tenant, records, { isProcessed: true });
+  let absent = await failed(open.filter(({ externalId }) => named.has(externalId)));
   // If the named records explain all failures that are counted, all others are accepted and need not be read back.
   if (!(agrees && absent.length === failedRecords)) {
-    const rest = open.filter(({ externalId }) => !named.has(externalId));
-    absent = [...absent, ...(await notStored(context, batch.tenant, rest))];
+    absent = [...absent, ...(await failed(open.filter(({ externalId }) => !named.has(externalId))))];
   }
   const isAbsent = new Set(absent.map(({ externalId }) => externalId));
   for (const { externalId } of open) if (!isAbsent.has(externalId)) outcomes.set(externalId, 'accepted');
@@ -68,29 +64,11 @@ export async function storedOutcomes(
   const listed =
     status === null ? new Map<string, never>() : provenByCounters(status, externalIds, externalIds.length).listed;
   const open = [...records].filter(({ externalId }) => !listed.has(externalId));
-  const absent = new Set((await notStored(context, tenant, open)).map(({ externalId }) => externalId));
+  const absent = new Set(
+    (await notStored(context, tenant, open, { isProcessed: false })).map(({ externalId }) => externalId),
+  );
   const outcomes = new Map<string, ProvenOutcome>();
   for (const id of listed.keys()) outcomes.set(id, 'pending');
   for (const { externalId } of open) outcomes.set(externalId, absent.has(externalId) ? 'unknown' : 'accepted');
   return outcomes;
-}
-
-/** Those of the records that the platform has not stored as they were sent. */
-export async function notStored(
-  { deps, sync, mapping, effort, signal }: PartitionContext,
-  tenant: string,
-  records: readonly MappedRecord[],
-): Promise<MappedRecord[]> {
-  const { platform } = deps;
-  const schema = mapping.spec.schema.name;
-  const isStored = async ({ externalId, data }: MappedRecord, pace: Pace): Promise<boolean> => {
-    const options = { tenant, signal, pace, onRetry: sync.onRetry, onEnd: effort.requestEnded };
-    const stored = await platform.findResource(schema, externalId, options);
-    if (stored === null) return false;
-    return differingField(data, stored.result.data, mapping.referenceFields) === null;
-  };
-  const stored = await allEnded(
-    records.map((record) => sync.requestLimit.run({ queue: tenant, signal }, (pace) => isStored(record, pace))),
-  );
-  return records.filter((_, index) => !stored[index]);
 }

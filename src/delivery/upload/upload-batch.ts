@@ -13,6 +13,7 @@ import { backoffMs } from '../../platform/retry.js';
 import type { IntendedBatch } from '../../ledger/batches/batch-intents.js';
 import type { PartitionContext } from '../partition-context.js';
 import { maskedMessage } from './platform-message.js';
+import { marksAsDeleted, notStored } from './not-stored.js';
 import { stopIfAllRefused } from './stop-if-all-refused.js';
 import type { UnsentBatches } from './unsent-batches.js';
 
@@ -34,6 +35,8 @@ export interface RejectedRecord {
 export interface UploadResult {
   readonly sent: readonly SentBatch[];
   readonly rejected: readonly RejectedRecord[];
+  /** Marks that the platform refuses, since it has no record to mark: nothing is left to be done. */
+  readonly withoutRecord: readonly IntendedBatch[];
 }
 
 /** Milliseconds that one POST may take, and the age at which its intent is renewed first: both fit into one delay. */
@@ -56,11 +59,15 @@ export async function uploadBatch(
   unsent: UnsentBatches,
 ): Promise<UploadResult> {
   const result = await uploadWhole(context, intended, unsent);
-  if (result.kind === 'sent') return { sent: [result.batch], rejected: [] };
-  if (result.batch.records.length > 1) return uploadHalves(context, result.batch, result.error, unsent);
-  const rejected = rejectedAlone(context, result.batch, result.error);
+  if (result.kind === 'sent') return { sent: [result.batch], rejected: [], withoutRecord: [] };
+  const { batch } = result;
+  if (batch.records.length > 1) return uploadHalves(context, batch, result.error, unsent);
+  const marks = [...batch.records].filter(marksAsDeleted);
+  if (marks.length > 0 && (await notStored(context, batch.tenant, marks, { isProcessed: true })).length === 0)
+    return { sent: [], rejected: [], withoutRecord: [batch] };
+  const rejected = rejectedAlone(context, batch, result.error);
   await stopIfAllRefused(context, rejected.record, rejected.error);
-  return { sent: [], rejected: [rejected] };
+  return { sent: [], rejected: [rejected], withoutRecord: [] };
 }
 
 /** Uploads the batch, again and again if that can help. Returns it with its latest intent. */
@@ -203,10 +210,11 @@ async function uploadHalves(
   for (const half of halves) results.push(await uploadBatch(context, half, unsent));
   const sent = results.flatMap((r) => r.sent);
   const rejected = results.flatMap((r) => r.rejected);
+  const withoutRecord = results.flatMap((r) => r.withoutRecord);
   // Refused together and accepted in halves: there were too many of them, whatever the platform's message said.
   if (!tooLong && rejected.length === 0 && sent.length === halves.length)
     context.mapping.batchLimits.tooMany(batch.records.length);
-  return { sent, rejected };
+  return { sent, rejected, withoutRecord };
 }
 
 const bodyOf = ({ records }: IntendedBatch): Buffer => records.joined('{"resources":[', ']}');
