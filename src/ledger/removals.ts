@@ -31,7 +31,7 @@ export interface TenantRemovals {
   readonly records: number;
   /** Those of them that are in no approved plan of the mapping with the same action. */
   readonly unapproved: number;
-  /** All accepted records of the tenant. */
+  /** All accepted records of the tenant that were not marked as deleted before the plan. */
   readonly accepted: number;
 }
 
@@ -185,7 +185,8 @@ export function openRemovals(knex: Knex): Removals {
     async count(plan) {
       const { rows } = await knex.raw<{ rows: TenantRemovals[] }>(
         `SELECT (coalesce(r.records, 0) + coalesce(e.records, 0))::float8 AS records,
-           (coalesce(r.unapproved, 0) + coalesce(e.records, 0))::float8 AS unapproved, b.accepted::float8 AS accepted
+           (coalesce(r.unapproved, 0) + coalesce(e.records, 0))::float8 AS unapproved,
+           (b.accepted + coalesce(e.records, 0))::float8 AS accepted
          FROM (SELECT tenant_id, sum(accepted) AS accepted FROM record_blocks WHERE mapping_id = :mapping GROUP BY 1) b
          LEFT JOIN (
            SELECT r.tenant_id, count(*) AS records, count(*) FILTER (WHERE NOT EXISTS (

@@ -3,8 +3,14 @@ import { hash } from 'node:crypto';
 import type { RecordTexts } from './record-texts.js';
 import { larger } from './text-column.js';
 
-/** Bytes of a content hash: the first 128 bits of the SHA-256 of the record's JSON text. */
+/**
+ * Bytes of a content hash: the first 128 bits of the SHA-256 of the record's JSON text. That of a record that marks one as deleted
+ * begins with {@link MARK_BYTES} zeros, so that marked records can be told from the others by their hashes alone.
+ */
 export const HASH_BYTES = 16;
+
+/** A hash of other content begins with so many zeros by chance in one of four thousand million records. */
+export const MARK_BYTES = 4;
 
 /** The hashes as they are posted to another thread. */
 export interface PostedHashes {
@@ -17,11 +23,18 @@ export interface PostedHashes {
 /** The hashes of the finished texts of `texts`; both arrays grow with the number of texts. */
 export class ContentHashes {
   readonly #texts: RecordTexts;
+  readonly #isMark: (index: number) => boolean;
   #bytes: Buffer;
   #isHashed: Uint8Array;
 
-  constructor(texts: RecordTexts, { bytes, isHashed }: PostedHashes = { bytes: NO_BYTES, isHashed: NO_BYTES }) {
+  /** @param isMark whether the record marks one as deleted */
+  constructor(
+    texts: RecordTexts,
+    isMark: (index: number) => boolean,
+    { bytes, isHashed }: PostedHashes = { bytes: NO_BYTES, isHashed: NO_BYTES },
+  ) {
     this.#texts = texts;
+    this.#isMark = isMark;
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#isHashed = isHashed;
   }
@@ -74,6 +87,7 @@ export class ContentHashes {
     // In the encoding `binary` a character is a byte; 16 single writes are faster than one call of Buffer.write.
     const digest = hash('sha256', this.#texts.text(index), 'binary');
     for (let i = 0; i < HASH_BYTES; i++) this.#bytes[from + i] = digest.charCodeAt(i);
+    if (this.#isMark(index)) this.#bytes.fill(0, from, from + MARK_BYTES);
     this.#isHashed[index] = 1;
     return from;
   }

@@ -54,7 +54,7 @@ export class Records {
 
   constructor(texts = new RecordTexts(), externalIds = new TextColumn(), hashes?: PostedHashes) {
     this.texts = texts;
-    this.hashes = new ContentHashes(texts, hashes);
+    this.hashes = new ContentHashes(texts, (index) => this.deletion(index) === 'apply', hashes);
     this.#externalIds = externalIds;
   }
 

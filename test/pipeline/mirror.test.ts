@@ -123,6 +123,18 @@ it('awaits approval for 30 % of the rows, and marks exactly those that were appr
   expect(await gone(shop)).toEqual(['1', '2', '3', '4']);
 });
 
+it('takes the limit in percent of the records that are left, not of those that were marked before', async () => {
+  const shop = await shopForTest({ files: files('records: 0, percent: 20') });
+  await fill(shop, 10);
+  await shop.run({ mappings: ['customers'] });
+  await shop.source.query('DELETE FROM shop.customers WHERE id IN (1, 2)');
+  expect(await mirror(shop)).toMatchObject({ removals: [{ state: 'done', records: 2, accepted: 10 }] });
+
+  await shop.source.query('DELETE FROM shop.customers WHERE id IN (3, 4)');
+  expect(await mirror(shop)).toMatchObject({ removals: [{ state: 'awaiting_approval', records: 2, accepted: 8 }] });
+  expect(await gone(shop)).toEqual(['1', '2']);
+});
+
 it('shows the plan that awaits approval, its records, and how to approve it', async () => {
   const shop = await shopForTest({ files: files() });
   await fill(shop, 10);

@@ -2,7 +2,7 @@
  * Entries of neighbouring records, column by column: an object for each would cost more than all that is done with
  * them.
  */
-import { HASH_BYTES } from '../../records/record-list.js';
+import { HASH_BYTES, MARK_BYTES } from '../../records/content-hashes.js';
 import { compareIds } from '../record-key.js';
 
 /** What the index knows about one record, as its last finished batch left it. */
@@ -66,14 +66,11 @@ export function entriesBetween({ ids, hashes, sendings }: EntryColumns, from: nu
   };
 }
 
-/** How many of the entries have a content hash. */
+/** How many of the entries have the hash of a row's content: it is known, and not that of a mark. */
 export function acceptedOf({ ids, hashes }: EntryColumns): number {
   let accepted = 0;
-  for (let i = 0; i < ids.length; i++) {
-    const at = i * HASH_BYTES;
-    // The first four bytes nearly always decide it.
-    if (hashes.readUInt32LE(at) !== 0 || hashes.subarray(at, at + HASH_BYTES).some((byte) => byte !== 0)) accepted++;
-  }
+  // Zeros stand for null, and hashes of marks begin with some.
+  for (let i = 0; i < ids.length; i++) if (hashes.readUIntBE(i * HASH_BYTES, MARK_BYTES) !== 0) accepted++;
   return accepted;
 }
 

@@ -90,7 +90,7 @@ export const DELETES: JsonObject = {
           minimum: 0,
           maximum: 100,
           default: 5,
-          description: "Percentage of the mapping's accepted records.",
+          description: "Percentage of the mapping's accepted records that are not marked as deleted.",
           examples: [5],
         },
       },

@@ -7,7 +7,7 @@ export const RECORD_TABLES = `
     tenant_id integer NOT NULL,
     -- The block covers the external ids from this one up to the next block's (in the order of record-key.ts).
     low bytea NOT NULL,
-    -- How many of the records have an accepted hash.
+    -- How many of the records the platform has accepted, and not as marked as deleted.
     accepted integer NOT NULL,
     -- JSON: SELECT records::json.
     records text NOT NULL,
