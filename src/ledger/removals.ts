@@ -116,17 +116,17 @@ const reopen = (knex: Knex, runId: string, mappingId: number): Promise<void> =>
 
 export function openRemovals(knex: Knex): Removals {
   const plans = async (condition: string, values: readonly string[]): Promise<RemovalPlan[]> => {
-    const { rows } = await knex.raw<{ rows: RemovalPlan[] }>(
-      `SELECT p.id AS plan, p.run_id AS run, m.name AS mapping, p.state, p.records::float8 AS records, p.accepted::float8 AS accepted,
+    const { rows } = await knex.raw<{ rows: (RemovalPlan & { idsChangedAt: Date | null })[] }>(
+      `SELECT p.id AS plan, p.run_id AS run, m.name AS mapping, p.state, m.ids_changed_at AS "idsChangedAt", p.records::float8 AS records, p.accepted::float8 AS accepted,
          coalesce(sum(c.accepted + c.unchanged), 0)::float8 AS marked,
          coalesce(sum(c.waiting), 0)::float8 AS waiting, coalesce(sum(c.dead_lettered), 0)::float8 AS "deadLettered"
        FROM removal_plans p JOIN mappings m ON m.id = p.mapping_id
          LEFT JOIN partitions r ON r.run_id = p.run_id AND r.mapping_id = p.mapping_id AND r.kind = 'removals'
          LEFT JOIN partition_counts c ON c.partition_id = r.id
-       WHERE ${condition} GROUP BY p.id, m.name ORDER BY p.id`,
+       WHERE ${condition} GROUP BY p.id, m.id ORDER BY p.id`,
       [...values],
     );
-    return rows;
+    return rows.map(({ idsChangedAt, ...plan }) => ({ ...plan, idsChangedAt: idsChangedAt?.toISOString() ?? null }));
   };
   return {
     async open(runId, mappingId, action, again = false) {
@@ -233,6 +233,11 @@ export function openRemovals(knex: Knex): Removals {
         await trx('removals').whereIn('plan_id', through.select('id')).delete();
         await settleRowsOfPlan(trx, plan.mappingId, plan.id);
         await endSearch(trx, plan.id);
+        await trx.raw(
+          `UPDATE mappings m SET ids_changed_at = NULL FROM removal_plans p
+           WHERE p.id = ? AND p.searched AND m.id = p.mapping_id AND m.ids_changed_at IS NOT NULL`,
+          [plan.id],
+        );
       });
     },
     awaitingApproval: (sync) => plans(`m.sync = ? AND p.state = 'awaiting_approval'`, [sync]),

@@ -155,3 +155,25 @@ it('says why a run failed in the middle, and reports no failure of a sync whose 
   expect(well.stdout).toMatch(/shop +incremental +failed/);
   expect(well.code).toBe(0);
 });
+
+it('says that records are as earlier files made them, until a run has read every row with these', async () => {
+  await shop.work();
+  onTestFinished(() => shop.rest());
+  await shop.run({ mode: 'full' });
+  expect((await status()).stdout).not.toContain('have changed');
+
+  const lines = readFileSync(join(shop.folder, SYNC, 'lines.mapping.yaml'), 'utf8');
+  shop.write('lines.mapping.yaml', `${lines}deletes: { action: ignore }\n`);
+  await shop.run();
+  const { stdout } = await status();
+  expect(stdout).toContain('The files of the sync have changed since all rows were last read');
+  expect(stdout).toContain('partner-sync run shop --mode full');
+  expect(JSON.parse((await status({}, SYNC, '--json')).stdout)).toMatchObject({ recordsOfEarlierFiles: true });
+
+  await shop.run({ mode: 'full' });
+  expect((await status()).stdout).not.toContain('have changed');
+  // Wherever they cannot be read, everything else is shown.
+  shop.write('lines.mapping.yaml', 'schema: [');
+  expect((await status()).stdout).toMatch(/lines +3/);
+  shop.write('lines.mapping.yaml', lines);
+});

@@ -185,3 +185,17 @@ describe('a warning says that deleted rows are left to runs in mode mirror', () 
     expect(await findingsOf(people(SLOT, { id: 'name' }))).toEqual([]);
   });
 });
+
+describe('a sync in mode live', () => {
+  const LIVE = 'schedules: [{ name: live, mode: live }]\n';
+
+  it('is refused if a mapping has no change feed, by whose changes it could go', async () => {
+    expect(await findingsOf({ ...people(''), ...withSync(LIVE) })).toEqual([
+      'sync.yaml:5:33 error live_without_changes schedules[0].mode: these mappings have no change feed: people; name one in changes, or use another mode',
+    ]);
+    expect(await findingsOf({ ...people('changes: none\n'), ...withSync(`${SLOT}mode: live\n`) })).toEqual([
+      'sync.yaml:6:7 error live_without_changes mode: these mappings have no change feed: people; name one in changes, or use another mode',
+    ]);
+    expect(await findingsOf({ ...people(''), ...withSync(SLOT + LIVE) })).toEqual([]);
+  });
+});

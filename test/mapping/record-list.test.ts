@@ -34,7 +34,8 @@ it('joins any choice of records completely, whether adjacent or not, short, non-
         const { text, key, deletion } = rows[i]!;
         expect(record).toMatchObject({ tenant: `tenant ${i}`, externalId: `id ${i}`, json: JSON.stringify(text) });
         expect([record.sourceKey, record.deletion, record.contentHash]).toEqual([key, deletion, hashes[i]]);
-        expect(recordOf('', '', [], JSON.stringify(text)).contentHash).toBe(hashes[i]);
+        expect(recordOf('', '', [], JSON.stringify(text), deletion).contentHash).toBe(hashes[i]);
+        expect(hashes[i]!.startsWith('00000000')).toBe(deletion === 'apply');
       });
       // In another thread, with the hashes and without.
       const sent = (hashed: boolean): RecordList =>

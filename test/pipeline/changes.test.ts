@@ -220,6 +220,32 @@ it('reads the rows of a mapping that is new to the feed in full, and of the othe
   expect(read).toEqual({ customers: 0, orders: 0, lines: 5 });
 });
 
+it('marks the records of rows that were deleted after a run that had looked for them was stopped while it loaded', async () => {
+  const shop = await fedShop();
+  await fill(shop, 10);
+  await shop.run();
+  await shop.state.query('UPDATE partner_sync.fed_mappings SET loaded = false WHERE NOT missed_deletes');
+  await shop.source.query('DELETE FROM shop.customers WHERE id = 3');
+
+  expect(await shop.run()).toMatchObject({ outcome: 'complete', removals: [{ records: 1, marked: 1 }] });
+  expect(await shop.stored('customer', '3')).toMatchObject({ status: 'gone' });
+});
+
+it('sends every row of a mapping whose external ids have changed, and asks before it marks the records with the earlier ids', async () => {
+  const held = marking().replace('deletes: {', 'deletes: { hold: { records: 2, percent: 5 },');
+  const shop = await fedShop({ files: { 'customers.mapping.yaml': held } });
+  await fill(shop, 30);
+  await shop.run();
+  shop.write('customers.mapping.yaml', held.replace('customerId: id', "customerId: { template: 'c{id}' }"));
+
+  const report = await shop.run();
+
+  for (const id of ['c1', 'c30', '1', '30'])
+    expect(await shop.stored('customer', id)).toMatchObject({ status: 'active' });
+  expect(report.removals).toMatchObject([{ mapping: 'customers', state: 'awaiting_approval', records: 30 }]);
+  expect(report.removals[0]!.idsChangedAt).not.toBeNull();
+});
+
 it.each([
   ['was taken out of the publication for a while', []],
   [

@@ -174,6 +174,32 @@ it('shows the plan that awaits approval, its records, and how to approve it', as
   );
 });
 
+it('says of a plan that is about changed external ids that the records must be sent under their new ids first', async () => {
+  const shop = await shopForTest({ files: files() });
+  await fill(shop, 10);
+  await shop.run({ mappings: ['customers'] });
+  const byName = files()['customers.mapping.yaml'].replace('customerId: id', "customerId: { template: 'c{id}' }");
+  shop.write('customers.mapping.yaml', byName);
+
+  const report = await mirror(shop);
+
+  expect(report.removals).toMatchObject([
+    { state: 'awaiting_approval', records: 10, idsChangedAt: expect.any(String) as string },
+  ]);
+  expect(removalLines(SYNC, report.removals).slice(1, 3)).toEqual([
+    expect.stringMatching(
+      /^ {2}Since 20\S+Z, customers has made its external ids in another way: no row has the earlier ids any more\.$/,
+    ),
+    '  Before you approve, send the records under their new ids: partner-sync run shop --mode full',
+  ]);
+  expect(await mirror(shop, [report.removals[0]!.plan])).toMatchObject({
+    outcome: 'complete',
+    removals: [{ state: 'done', records: 10, idsChangedAt: null }],
+  });
+  await shop.source.query('DELETE FROM shop.customers WHERE id < 6');
+  expect((await mirror(shop)).removals).toMatchObject([{ state: 'awaiting_approval', idsChangedAt: null }]);
+});
+
 it('carries out an approved plan, whatever its size', async () => {
   const shop = await shopForTest({ files: files() });
   await fill(shop, 1200);

@@ -11,6 +11,7 @@ import type { Command } from 'commander';
 import { checkNewRunInput } from '../../domain/run/check-range.js';
 import type { RunInput, RunKind } from '../../domain/run/run.js';
 import { RUN_MODES, type RunMode } from '../../domain/sync/sync.js';
+import { earlierFilesLines, hasRecordsOfEarlierFiles } from '../runs/earlier-files.js';
 import { detachedRun, runToEnd, type ReportAddition } from '../runs/run-to-end.js';
 import { announces } from '../announce.js';
 import { withParts, EXIT_HELP, type CommandContext } from '../command-context.js';
@@ -20,6 +21,8 @@ import { choice, sampleSize } from '../arguments.js';
 import { mappingsInOrder } from '../../mapping/order/mappings-in-order.js';
 import { assertHolds, planOf, readPlan } from '../plan-file.js';
 import { previewSync } from '../../inspection/preview-sync.js';
+import { modeOf, validatedMappings } from '../../delivery/run/run-request.js';
+import { knownSpec } from '../known-files.js';
 import { assertKnown } from '../known-sync.js';
 
 interface RunOptions {
@@ -173,17 +176,15 @@ async function start(
 ): Promise<number> {
   checkNewRunInput(kind, input);
   await assertKnown(context.parts, input.sync, input.mapping === undefined ? input.mappings : [input.mapping]);
+  const spec = await knownSpec(context.parts, input.sync);
+  if (spec !== null) validatedMappings(spec, modeOf(kind, input, spec), input);
   return detach ? detachedRun(context, kind, input) : runToEnd(context, kind, input, () => noteOnFiles(context, input));
 }
 
-/** A mapping that was changed changes what is sent of the rows that a run reads; others are read only by a run that reads all. */
 async function noteOnFiles({ parts }: CommandContext, { sync }: RunInput): Promise<ReportAddition> {
-  const { version } = (await parts.loadSync(sync)).spec;
-  const hasEarlier = await (await parts.ledger()).runs.hasRecordsOfEarlierFiles(sync, version);
-  const lines = [
-    '',
-    'The files of the sync have changed since all rows were last read: records of rows that have not changed are as the',
-    `earlier files made them. Send those that differ now: partner-sync run ${sync} --mode full`,
-  ];
-  return { fields: { recordsOfEarlierFiles: hasEarlier }, lines: hasEarlier ? lines : [] };
+  const hasEarlier = await hasRecordsOfEarlierFiles(parts, await parts.ledger(), sync);
+  return {
+    fields: { recordsOfEarlierFiles: hasEarlier },
+    lines: hasEarlier ? ['', ...earlierFilesLines(sync)] : [],
+  };
 }

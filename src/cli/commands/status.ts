@@ -15,6 +15,7 @@ import { EXIT, withViewParts } from '../command-context.js';
 import { assertKnown } from '../known-sync.js';
 import { removalLines } from '../output/removal-lines.js';
 import { reportLines } from '../output/report-lines.js';
+import { earlierFilesLines, hasRecordsOfEarlierFiles } from '../runs/earlier-files.js';
 import { healthLines, healthsOf, type SyncHealth } from '../runs/sync-healths.js';
 import { abandonedRun, failingLines, failingSyncs, shownRun } from '../runs/run-status.js';
 import { printable, table } from '../output/text-table.js';
@@ -77,10 +78,21 @@ async function statusOf(parts: ViewParts, sync: string | undefined) {
   const failing = failingSyncs(runs, 'runs' in unrecorded ? unrecorded.runs : []);
   const mappings = sync === undefined ? [] : await ledger.counts.statuses(sync);
   const removals = sync === undefined ? [] : await ledger.removals.needingAttention(sync);
+  const recordsOfEarlierFiles = mappings.length > 0 && (await ofEarlierFiles(parts, sync!));
   // An empty ledger and an unreachable Temporal together say nothing about whether runs fail.
   const nothingSeen = runs.length === 0 && 'unknown' in unrecorded;
   const ok = failing.length === 0 && !nothingSeen && healths.every((health) => health.ok);
-  return { ok, healths, runs, unrecorded, failing, mappings, removals };
+  return { ok, healths, runs, unrecorded, failing, mappings, recordsOfEarlierFiles, removals };
+}
+
+/** False if the files are wrong: `check` says how, and everything else is shown. */
+async function ofEarlierFiles(parts: ViewParts, sync: string): Promise<boolean> {
+  try {
+    return await hasRecordsOfEarlierFiles(parts, await parts.ledger(), sync);
+  } catch (error) {
+    if (error instanceof PartnerSyncError && error.code === 'config_invalid') return false;
+    throw error;
+  }
 }
 
 type Status = Awaited<ReturnType<typeof statusOf>>;
@@ -97,7 +109,7 @@ const shownOf = ({ sync, problems, pausedSchedules, pausedRuns, notStarted }: Sy
 ];
 
 function linesOf(
-  { healths, runs, unrecorded, failing, mappings, removals }: Status,
+  { healths, runs, unrecorded, failing, mappings, recordsOfEarlierFiles, removals }: Status,
   sync: string | undefined,
 ): string[] {
   const activeRuns = runs.filter(({ outcome }) => outcome === 'running').map(({ run }) => run);
@@ -130,6 +142,7 @@ function linesOf(
             ]),
           ),
         ]),
+    ...(recordsOfEarlierFiles ? ['', ...earlierFilesLines(sync!)] : []),
     ...(removals.length === 0 ? [] : ['', ...removalLines(sync!, removals, activeRuns)]),
   ];
 }

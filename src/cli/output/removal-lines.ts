@@ -14,12 +14,18 @@ export const removalLines = (
 const count = (n: number): string => n.toLocaleString('en-GB');
 
 function linesOf(sync: string, removal: RemovalPlan, isRunActive: boolean): string[] {
-  const { plan, run, mapping, state, records, accepted } = removal;
+  const { plan, run, mapping, state, records, accepted, idsChangedAt } = removal;
   const share = `${count(records)} of ${count(accepted)} ${accepted === 1 ? 'record' : 'records'}`;
   switch (state) {
     case 'awaiting_approval':
       return [
         `${mapping}: the rows of ${share} are gone, too many to remove without approval; nothing was done to them.`,
+        ...(idsChangedAt === null
+          ? []
+          : [
+              `  Since ${idsChangedAt}, ${mapping} has made its external ids in another way: no row has the earlier ids any more.`,
+              `  Before you approve, send the records under their new ids: partner-sync run ${sync} --mode full`,
+            ]),
         `  review:  partner-sync removals ${sync} ${plan}`,
         ...(isRunActive
           ? [`  approve: partner-sync approve ${sync} (while run ${run} is on hold for it), or afterwards`]

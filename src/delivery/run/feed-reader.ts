@@ -12,7 +12,7 @@ import {
 import type { SourceKey } from '../../domain/source/source.js';
 import { isSameTable } from '../../domain/source/feed-table.js';
 import { declaredFeeds } from '../../domain/sync/declared-feeds.js';
-import { isOwnTable, type MappingSpec } from '../../domain/sync/sync.js';
+import { idRuleOf, isOwnTable, type MappingSpec } from '../../domain/sync/sync.js';
 import { milliseconds } from '../../domain/timeouts.js';
 import type { AcquiredFeed, RecordedChanges } from '../../ledger/changes/feeds.js';
 import type { Ledger } from '../../ledger/ledger.js';
@@ -210,7 +210,7 @@ interface ReportedMapping {
   readonly mappingId: number;
   readonly mapping: string;
   readonly tables: readonly AffectingTable[];
-  /** Differs if other tables, columns or rows are meant than before. */
+  /** Differs if other tables, columns or rows are meant than before, or their records have other ids. */
   readonly reads: string;
 }
 
@@ -263,9 +263,10 @@ async function affectingTables(
   return tables;
 }
 
-const readsOf = ({ relation }: MappingSpec, tables: readonly AffectingTable[]): string =>
+const readsOf = (spec: MappingSpec, tables: readonly AffectingTable[]): string =>
   JSON.stringify([
-    relation,
+    spec.relation,
+    idRuleOf(spec),
     ...tables.map(({ table: { schema, name, since = '' }, columns, through }) => [
       [schema, name, since, ...columns],
       ...(through === null ? [] : [through.plan.relation, ...through.by]),

@@ -5,7 +5,7 @@ import { partitionLabel } from '../../domain/run/partition-label.js';
 import type { RunInput } from '../../domain/run/run.js';
 import type { MappingRef, PlannedPartitions } from '../../domain/run/work.js';
 import type { Dependencies, OpenMapping, OpenSync } from '../dependencies.js';
-import { isRunMode } from '../../domain/sync/sync.js';
+import { idRuleOf, isRunMode } from '../../domain/sync/sync.js';
 import { isEmpty } from '../../reading/is-empty.js';
 import type { FedMapping } from '../../ledger/changes/feeds.js';
 import type { Ledger } from '../../ledger/ledger.js';
@@ -43,6 +43,7 @@ export async function planMapping(deps: Dependencies, plan: PlanInput): Promise<
   const planned = () => partitions.planned(plan.runId, mapping.mappingId, plan.firstPass);
   if ((await planned()).length === 0) {
     await deps.ledger.ids.keepRecords(mapping.mappingId, mapping.spec.options.ledger === 'full');
+    await deps.ledger.ids.noteIdRule(mapping.mappingId, idRuleOf(mapping.spec));
     // The high watermark is taken once per run: another attempt, or the other pass, finds what was planned first.
     if ((await partitions.planned(plan.runId, mapping.mappingId)).length === 0)
       await planRead(deps, sync, mapping, plan);

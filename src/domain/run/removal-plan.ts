@@ -15,8 +15,10 @@ export interface RemovalPlan {
   readonly state: RemovalState;
   /** Records of vanished rows that the platform does not know to be gone; not counted for an `empty` source. */
   readonly records: number;
-  /** All records of the mapping that the platform has accepted. */
+  /** All records of the mapping that the platform has accepted, except those that were marked as deleted before. */
   readonly accepted: number;
+  /** Since when the mapping has made its external ids in another way, ISO 8601; null if no records with earlier ids are left. */
+  readonly idsChangedAt: string | null;
   /** Once the plan is carried out: records whose removal the platform has accepted. */
   readonly marked: number;
   /** Records that wait, and those that the platform rejected; the rows of all others had come back. */

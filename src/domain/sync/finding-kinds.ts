@@ -225,6 +225,10 @@ export const FINDING_KINDS = {
     meaning: 'In mode mirror, no mapping says what happens to records whose rows are gone.',
     remedy: 'Declare `deletes` in a mapping, or use mode full.',
   },
+  live_without_changes: {
+    meaning: 'In mode live, a mapping has no change feed.',
+    remedy: 'Name one in `changes` of sync.yaml or of the mapping, or use another mode.',
+  },
   changes_of_query: {
     meaning: 'A mapping that reads a query has a change feed, which knows tables only.',
     remedy: 'Name the tables that it reads in `changes.tables`, or write `changes: none` in the mapping.',

@@ -238,6 +238,10 @@ export const isOwnTable = ({ relation }: Pick<MappingSpec, 'relation'>, table: s
 export const removesRecords = ({ deletes }: Pick<MappingSpec, 'deletes'>): boolean =>
   deletes !== null && deletes.action !== 'ignore';
 
+/** What the external ids of the mapping are made of, as text: records get other ids if it changes. */
+export const idRuleOf = ({ fields, schema }: Pick<MappingSpec, 'fields' | 'schema'>): string =>
+  JSON.stringify(fields.get(schema.externalIdField) ?? null);
+
 /** A sync as its files declare it: what a run works by. */
 export interface SyncSpec {
   readonly name: string;

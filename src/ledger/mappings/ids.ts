@@ -10,6 +10,8 @@ export interface Ids {
    * they are out of date, a record that returned to its old content would be taken for unchanged.
    */
   keepRecords(mappingId: number, keep: boolean): Promise<void>;
+  /** Records what the external ids of the mapping are made of from now on. */
+  noteIdRule(mappingId: number, rule: string): Promise<void>;
   /** Records which mappings the sync has: nobody reads the others any more, so that they do not lag either. */
   keepMappings(sync: string, names: readonly string[]): Promise<void>;
   /**
@@ -24,7 +26,7 @@ export interface Ids {
 }
 
 /** The methods that write nothing. */
-export type IdsView = Omit<Ids, 'keepRecords' | 'keepMappings'>;
+export type IdsView = Omit<Ids, 'keepRecords' | 'noteIdRule' | 'keepMappings'>;
 
 export function openIds(knex: Knex): Ids {
   const mappings = new Map<string, number>();
@@ -67,6 +69,13 @@ export function openIds(knex: Knex): Ids {
         .whereNotIn('name', [...names])
         .whereNotNull('read_until')
         .update({ read_until: null });
+    },
+    async noteIdRule(id, rule) {
+      await knex.raw(
+        `UPDATE mappings SET id_rule = :rule, ids_changed_at = CASE WHEN id_rule IS NOT NULL THEN now() END
+         WHERE id = :id AND id_rule IS DISTINCT FROM :rule`,
+        { id, rule },
+      );
     },
     keepRecords: (id, keep) =>
       inTransaction(knex, async (trx) => {

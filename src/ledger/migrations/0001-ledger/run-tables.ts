@@ -6,6 +6,10 @@ export const RUN_TABLES = `
     name text NOT NULL,
     -- Whether the mapping's records are in record_blocks (docs/adr/0020-ledger-off.md).
     keeps_records boolean NOT NULL DEFAULT true,
+    -- What its external ids are made of, as the last run knew it, and since when they have been made in another way than
+    -- before; NULL if they never were, or all records have been looked through since, and those with earlier ids marked.
+    id_rule text,
+    ids_changed_at timestamptz,
     -- What the source had by this moment was read, and each row of it has an outcome, by a run that has ended; NULL before
     -- the first one.
     read_until timestamptz,
