@@ -5,6 +5,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
+import { sqliteFileOf } from '../domain/source/source-address.js';
 import type { Env } from './environment.js';
 
 /** The variables, and where they come from. */
@@ -65,8 +66,8 @@ export function ownEnvironment(folder: string, env: Env): Env {
  * processes run in a folder of their own, where a path that is relative to the project would lead nowhere.
  */
 export function resolvedValue(name: string, value: string | undefined, folder = process.cwd()): string | undefined {
-  const sqlite = /^sqlite:(?!\/)(.+)$/i.exec(value ?? '');
-  if (sqlite !== null) return `sqlite:${resolve(folder, sqlite[1]!)}`;
+  const sqliteFile = sqliteFileOf(value ?? '');
+  if (sqliteFile !== undefined) return `sqlite:${resolve(folder, sqliteFile)}`;
   return value && (name === 'PARTNER_SYNC_MAPPINGS' || name.endsWith('_FILE')) ? resolve(folder, value) : value;
 }
 

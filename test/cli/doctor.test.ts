@@ -1,7 +1,7 @@
 /** `doctor`: one line for each thing that a run needs, with a remedy if there is a problem. */
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { mintToken } from '../../src/sandbox/token.js';
 import { openShop, SYNC, type Shop } from '../pipeline/shop.js';
@@ -196,3 +196,23 @@ it('examines the workers: one lacks a variable, one has other files and another 
   expect(none.stderr).toContain('no worker has answered yet; waiting for at most 40 s ...');
   expect(none.code).toBe(1);
 }, 300_000);
+
+it('compares the file that the address of an SQLite source means in each folder, not the text of the address', async () => {
+  const taskQueue = { PARTNER_SYNC_TASK_QUEUE: `${shop.taskQueue}-sqlite` };
+  const file = join(shop.folder, 'shop.db');
+  writeFileSync(file, '');
+  symlinkSync(file, join(shop.folder, 'current.db'));
+  const started = await worker({ ...taskQueue, SOURCE_URL: 'sqlite:./shop.db' });
+  const differences = async (address: string): Promise<string[]> => {
+    const { lines } = await ofWorkers({ ...taskQueue, SOURCE_URL: address });
+    expect(lines).toContainEqual(expect.objectContaining({ name: 'workers', health: 'ok' }));
+    return lines.map(({ what }) => what).filter((what) => what.includes('other values'));
+  };
+  // Commands run in a folder beside the shop's.
+  expect(await differences(`sqlite:../${basename(shop.folder)}/shop.db`)).toEqual([]);
+  expect(await differences(`SQLite://${join(shop.folder, 'current.db')}`)).toEqual([]);
+
+  const other = [`${started.identity} has other values than this machine: SOURCE_URL`];
+  expect(await differences('sqlite:./shop.db')).toEqual(other);
+  expect(await differences(`sqlite:${join(shop.folder, 'other.db')}`)).toEqual(other);
+}, 120_000);

@@ -23,6 +23,15 @@ export function dialectOf(address: string): SourceDialect | undefined {
 }
 
 /**
+ * The path in an SQLite address, as it is written: `sqlite:shop.db`, `sqlite:./shop.db`, `sqlite:/data/shop.db` or
+ * `sqlite:///data/shop.db`. Undefined if the address is of another kind, or names no file.
+ */
+export function sqliteFileOf(address: string): string | undefined {
+  const file = /^sqlite:(?:\/\/(?=\/))?(.+)$/i.exec(address)?.[1];
+  return file === ':memory:' || file?.startsWith('//') === true ? undefined : file;
+}
+
+/**
  * Whether PostgreSQL's driver can read an address. Unlike `URL`, it accepts blanks, and an address without a host before the
  * path.
  */

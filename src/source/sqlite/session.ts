@@ -6,6 +6,7 @@ import type SqliteDatabase from 'better-sqlite3';
 import type { Database, Statement } from 'better-sqlite3';
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { SourceRow } from '../../domain/source/source.js';
+import { sqliteFileOf } from '../../domain/source/source-address.js';
 import type { SourceConfig } from '../../domain/sync/sync.js';
 import { decodeText } from '../decode-text.js';
 import type { Binding, PageOptions, RawPage, Session } from '../dialect.js';
@@ -87,10 +88,9 @@ function builtDriver(): typeof SqliteDatabase {
   }
 }
 
-/** `sqlite:shop.db`, `sqlite:./shop.db`, `sqlite:/data/shop.db` and `sqlite:///data/shop.db`. */
 function fileOf(address: string): string {
-  const file = address.replace(/^sqlite:(\/\/(?=\/))?/i, '');
-  if (file === '' || file === ':memory:' || file.startsWith('//'))
+  const file = sqliteFileOf(address);
+  if (file === undefined)
     throw new PartnerSyncError(
       'config_invalid',
       'the address of the source must be a file such as sqlite:path/to/shop.db',
