@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isAlive } from '../src/embedded/detached-process.js';
+import { isAlive } from '../src/embedded/is-alive.js';
 
 /** Linux keeps what is written here in memory. In a container it may be very small. */
 const IN_MEMORY = '/dev/shm';

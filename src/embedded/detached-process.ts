@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { endWithOwner, type EndingStep } from './end-with-owner.js';
+import { isAlive } from './is-alive.js';
 import { milliseconds } from '../domain/timeouts.js';
 
 /** A program to start, and how to end it. */
@@ -62,26 +63,6 @@ export async function spawnDetached(command: DetachedCommand): Promise<DetachedP
     return { pid: child.pid, ended, ending: () => ending };
   } finally {
     closeSync(log);
-  }
-}
-
-/**
- * Whether a process with this pid is running. A zombie counts as ended: in a container whose pid 1 does not reap
- * children it would stay forever.
- */
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    // EPERM: the process exists and belongs to another user.
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-  if (process.platform !== 'linux') return true;
-  try {
-    // The state follows the name, which is in parentheses and may contain any character.
-    return !/\) [ZX] [^)]*$/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    return false;
   }
 }
 

@@ -1,7 +1,7 @@
 /** Detects servers that survived an earlier run which was killed, by their pid file and their command line. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
-import { isAlive } from './detached-process.js';
+import { isAlive } from './is-alive.js';
 
 /**
  * The pid in the first line of the file, if that process is running and its command line contains `marker`, such as its

@@ -3,7 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PartnerSyncError } from '../domain/errors.js';
-import { endProcess, isAlive, spawnDetached, tailOf, type DetachedProcess } from './detached-process.js';
+import { endProcess, spawnDetached, tailOf, type DetachedProcess } from './detached-process.js';
+import { isAlive } from './is-alive.js';
 import { leftoverServer } from './leftover-server.js';
 import { milliseconds, seconds } from '../domain/timeouts.js';
 

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PartnerSyncError } from '../domain/errors.js';
-import { isAlive } from './detached-process.js';
+import { isAlive } from './is-alive.js';
 
 /** The content of `stack.json`, for other commands on this machine while the stack is up. It contains no secret. */
 export interface StackFacts {

@@ -2,7 +2,9 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { queueOfWorker } from '../../src/domain/run/work.js';
 import { mintToken } from '../../src/sandbox/token.js';
 import { openShop, SYNC, type Shop } from '../pipeline/shop.js';
 import { build, startWorkerProcess, type WorkerProcess } from '../pipeline/worker-process.js';
@@ -196,6 +198,63 @@ it('examines the workers: one lacks a variable, one has other files and another 
   expect(none.stderr).toContain('no worker has answered yet; waiting for at most 40 s ...');
   expect(none.code).toBe(1);
 }, 300_000);
+
+it('does not mention workers of this machine that were drained or killed, and says which one is frozen', async () => {
+  const taskQueue = { PARTNER_SYNC_TASK_QUEUE: `${shop.taskQueue}-replaced` };
+  const [drained, killed, frozen] = [await worker(taskQueue), await worker(taskQueue), await worker(taskQueue)];
+  await worker(taskQueue);
+  drained.child.kill('SIGTERM');
+  killed.child.kill('SIGKILL');
+  frozen.child.kill('SIGSTOP');
+  await Promise.all([drained.ended, killed.ended]);
+
+  const { lines } = await ofWorkers(taskQueue);
+
+  expect(lines.map(({ health, what }) => `${health} ${what}`)).toEqual([
+    `ok 1 on task queue ${taskQueue.PARTNER_SYNC_TASK_QUEUE}, which responds`,
+    `FAIL ${frozen.identity} does not respond: it is frozen, or ended a moment ago`,
+  ]);
+}, 120_000);
+
+/** A worker as another machine would have it. `examineWorker` is what it does when it is asked. */
+async function workerElsewhere(
+  taskQueue: string,
+  identity: string,
+  examineWorker: () => Promise<void>,
+): Promise<{ readonly end: () => Promise<void> }> {
+  const connection = await NativeConnection.connect({ address: shop.env['TEMPORAL_ADDRESS']! });
+  const workers = await Promise.all(
+    [taskQueue, queueOfWorker(taskQueue, identity)].map((name) =>
+      Worker.create({ connection, identity, taskQueue: name, activities: { examineWorker } }),
+    ),
+  );
+  const ended = Promise.all(workers.map((each) => each.run()));
+  const end = async (): Promise<void> => {
+    for (const each of workers) each.shutdown();
+    await ended;
+    await connection.close();
+  };
+  return { end };
+}
+
+it('tells a worker of another machine that has ended from one that takes the question and does not answer', async () => {
+  const taskQueue = `${shop.taskQueue}-elsewhere`;
+  await worker({ PARTNER_SYNC_TASK_QUEUE: taskQueue });
+  const ended = await workerElsewhere(taskQueue, '1@ended', () => Promise.resolve());
+  let answer = (): void => undefined;
+  const frozen = await workerElsewhere(taskQueue, '1@frozen', () => new Promise((resolve) => (answer = resolve)));
+  await ended.end();
+
+  const { lines } = await ofWorkers({ PARTNER_SYNC_TASK_QUEUE: taskQueue });
+  answer();
+  await frozen.end();
+
+  expect(lines.map(({ health, what }) => `${health} ${what}`)).toEqual([
+    expect.stringMatching(/^ok 1 on task queue/),
+    'FAIL 1@frozen does not respond: it is frozen, or ended a moment ago',
+    expect.stringMatching(/^warn 1@ended has not asked for work since 20\d\d-/),
+  ]);
+}, 120_000);
 
 it('compares the file that the address of an SQLite source means in each folder, not the text of the address', async () => {
   const taskQueue = { PARTNER_SYNC_TASK_QUEUE: `${shop.taskQueue}-sqlite` };

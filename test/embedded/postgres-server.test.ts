@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isAlive } from '../../src/embedded/detached-process.js';
+import { isAlive } from '../../src/embedded/is-alive.js';
 import { startPostgres, type EmbeddedPostgres } from '../../src/embedded/postgres-server.js';
 
 describe('the embedded PostgreSQL', () => {

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { isAlive } from '../../src/embedded/detached-process.js';
+import { isAlive } from '../../src/embedded/is-alive.js';
 import { findEnvironment } from '../../src/config/dev-stack.js';
 import { choicesOf, SHIPPED_MAPPINGS } from '../../src/embedded/stack-environment.js';
 import { startStack, type Stack } from '../../src/embedded/stack.js';

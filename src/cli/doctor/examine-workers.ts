@@ -2,18 +2,17 @@
  * Doctor's checks of the workers of a task queue. Each is asked on a queue of its own whether it responds, has the
  * files, versions and variables of this machine, and reaches what it needs: a run could be taken up by any of them.
  */
-import { randomBytes, randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client, WorkflowHandle } from '@temporalio/client';
+import { randomBytes } from 'node:crypto';
+import type { Client } from '@temporalio/client';
 import type { Env } from '../../config/environment.js';
 import { hashedVariables } from '../../config/hashed-variables.js';
 import { packageVersion } from '../../config/package-version.js';
 import { ERROR_CATALOGUE, type ErrorCode } from '../../domain/errors.js';
 import type { SyncSpec } from '../../domain/sync/sync.js';
-import { loadQueueOf, type AskWorkersInput, type WorkerStates } from '../../domain/run/work.js';
+import { loadQueueOf } from '../../domain/run/work.js';
+import { askWorkers } from './ask-workers.js';
 import { fail, ok, warn, type Examined } from './examination.js';
-import { quantity } from '../../domain/values/quantity.js';
-import { milliseconds, seconds } from '../../domain/timeouts.js';
+import { silentWorkers } from './silent-workers.js';
 import { workerDifferences } from './worker-differences.js';
 
 /** What the workers are asked, and with what their answers are compared. */
@@ -33,7 +32,7 @@ export interface AskingWorkers {
 
 /**
  * One line for the workers as a whole, and one for each that has a problem. Temporal lists those that polled within the
- * last minutes, so one that was just stopped is listed too; it is told apart from a frozen one by when it last polled.
+ * last minutes, so one that was just stopped is listed too; {@link silentWorkers} tells it apart from a frozen one.
  */
 export async function examineWorkers(
   client: Client,
@@ -43,18 +42,14 @@ export async function examineWorkers(
   const pollers = await pollersOf(client, taskQueue);
   if (pollers.size === 0) return [warn('workers', `none polls task queue ${taskQueue}`, 'partner-sync worker')];
   const salt = randomBytes(16).toString('hex');
-  const [states, hashes] = await Promise.all([
-    ask(client, { taskQueue, sync: asked, salt, identities: [...pollers.keys()] }, note),
+  const [{ states, takenBy }, hashes] = await Promise.all([
+    askWorkers(client, { taskQueue, sync: asked, salt, identities: [...pollers.keys()] }, note),
     hashedVariables(env, variables, salt),
   ]);
   const answered = states.filter((worker) => worker.state !== null);
   const silent = states.filter(({ state }) => state === null).map(({ identity }) => identity);
-  const recent = silent.filter((identity) => Date.now() - pollers.get(identity)! < milliseconds('doctorWorkerGone'));
-  const gone = silent.filter((identity) => !recent.includes(identity));
   const found = [
-    ...recent.map((identity) =>
-      fail('worker', `${identity} does not respond: it is frozen, or ended a moment ago`, LOOK_AGAIN),
-    ),
+    ...silentWorkers(silent, pollers, takenBy),
     ...answered.flatMap(({ identity, state }) =>
       state!.failures.map(({ part, code, message }) =>
         fail('worker', `${identity}: ${message.startsWith(`${part}: `) ? '' : `${part}: `}${message}`, remedyOf(code)),
@@ -65,23 +60,12 @@ export async function examineWorkers(
       program: packageVersion(),
       variables: hashes,
     }),
-    ...gone.map((identity) =>
-      warn(
-        'worker',
-        `${identity} has not asked for work since ${new Date(pollers.get(identity)!).toISOString()}`,
-        GONE,
-      ),
-    ),
   ];
   const count = `${answered.length} on task queue ${taskQueue}`;
   if (answered.length === 0)
     return [fail('workers', `none on task queue ${taskQueue} responds`, 'partner-sync worker'), ...found];
   return [ok('workers', `${count}, ${answered.length === 1 ? 'which responds' : 'all of which respond'}`), ...found];
 }
-
-const LOOK_AGAIN =
-  'run doctor again in two minutes; if the worker is still listed, end it: runs are only delayed, as another worker takes over';
-const GONE = 'nothing, if it was stopped; Temporal forgets it within minutes';
 
 /**
  * The catalogue's remedy, except that wrong files and variables of one worker are best compared with those of the
@@ -114,55 +98,4 @@ async function pollersOf(client: Client, taskQueue: string): Promise<Map<string,
         found.set(identity, Math.max(found.get(identity) ?? 0, Number(lastAccessTime?.seconds ?? 0) * 1000));
   }
   return found;
-}
-
-/**
- * Starts the workflow `askWorkers` and awaits the states. If nothing takes it up in time, none of the workers responds,
- * which is a result and not an error.
- */
-async function ask(client: Client, input: AskWorkersInput, note: AskingWorkers['note']): Promise<WorkerStates> {
-  const handle = await client.workflow.start('askWorkers', {
-    taskQueue: input.taskQueue,
-    workflowId: `doctor-${randomUUID()}`,
-    args: [input],
-    workflowTaskTimeout: milliseconds('doctorTask'),
-    workflowExecutionTimeout: milliseconds('doctorAll'),
-    staticSummary: 'partner-sync doctor asks the workers',
-  });
-  const ended = new AbortController();
-  void tellWaiting(handle, input.identities.length, note, ended.signal);
-  try {
-    return (await handle.result()) as WorkerStates;
-  } catch {
-    return input.identities.map((identity) => ({ identity, state: null }));
-  } finally {
-    ended.abort();
-  }
-}
-
-/**
- * Says how many workers have answered, first after about a second, until `ended`. The server counts them: a query would have to
- * be answered by one of the workers.
- */
-async function tellWaiting(
-  handle: WorkflowHandle,
-  workers: number,
-  note: AskingWorkers['note'],
-  ended: AbortSignal,
-): Promise<void> {
-  const limit = `waiting for at most ${seconds('doctorAll')} s`;
-  try {
-    for (let pause = milliseconds('doctorFirstNote'); ; pause = milliseconds('doctorNotes')) {
-      await sleep(pause, undefined, { signal: ended });
-      const { events } = await handle.fetchHistory();
-      const answered = events?.filter((event) => event.activityTaskCompletedEventAttributes).length ?? 0;
-      if (ended.aborted) return;
-      const those = `${answered} of ${quantity(workers, 'worker')}`;
-      note(
-        answered === 0 ? `no worker has answered yet; ${limit} ...` : `${those} answered; ${limit} for the rest ...`,
-      );
-    }
-  } catch {
-    // They have answered, or the server cannot be asked, which the result will show.
-  }
 }
