@@ -259,7 +259,7 @@ describe('status', () => {
     expect((await status(SYNC)).code).toBe(0);
   });
 
-  it('names a run that is paused, since when, by whom and why, until it goes on', async () => {
+  it('names a run that is paused, since when, by whom and why, and what continues it, also once it counts as stalled', async () => {
     await shop.run();
     let isFree = false;
     shop.proxy.fail(({ upload }) =>
@@ -282,7 +282,7 @@ describe('status', () => {
     expect(await status(SYNC)).toMatchObject({
       code: 1,
       stdout: expect.stringMatching(
-        /^shop: stalled; [^]* {2}a run has settled nothing for 3h 0m \(limit 1h [\dms ]+\): the run at-night has been paused since .*: stocktaking$/m,
+        /^shop: stalled; [^]* {2}a run has settled nothing for 3h 0m \(limit 1h [\dms ]+\): the run at-night has been paused since .*: stocktaking; partner-sync resume shop continues it$/m,
       ) as string,
     });
 

@@ -9,13 +9,13 @@ import {
   HEALTH_TRIGGERS,
   pausedSince,
   problemsOf,
-  runPausedSince,
   type HealthProblem,
   type PausedRun,
   type PausedSchedule,
 } from '../../domain/monitoring/sync-health.js';
 import type { NotStarted, SyncState } from '../../ledger/views/sync-state.js';
 import { loadAlerts } from '../../mapping/load-alerts.js';
+import { continuedBy, pausedRunLine } from '../output/paused-run-line.js';
 import { printable } from '../output/text-table.js';
 
 /** The health of one sync. Times are ISO 8601 in UTC, ages in seconds. */
@@ -120,14 +120,17 @@ export const healthLines = (healths: readonly SyncHealth[]): string[] =>
       }${defaultLimits ? ' (default limits: its files cannot be read here)' : ''}`,
       ...(live === null ? [] : [`  ${live}`]),
       ...feeds.map(({ summary }) => `  ${printable(summary)}`),
-      ...problems.map(({ what }) => `  ${printable(what)}`),
+      ...problems.map(
+        ({ trigger, what }) =>
+          `  ${printable(what)}${trigger === 'stalled' && pausedRuns.length > 0 ? `; ${continuedBy(sync)}` : ''}`,
+      ),
       // A problem names them all.
       ...(problems.some(({ trigger }) => trigger === 'paused')
         ? []
         : pausedSchedules.map((schedule) => `  ${printable(pausedSince(schedule))}`)),
       ...(problems.some(({ trigger }) => trigger === 'stalled')
         ? []
-        : pausedRuns.map((run) => `  ${printable(runPausedSince(run))}; partner-sync resume ${sync} continues it`)),
+        : pausedRuns.map((run) => `  ${printable(pausedRunLine(sync, run))}`)),
       ...(refused === 0
         ? []
         : [
