@@ -42,11 +42,13 @@ export type AcceptedHashState = 'equal' | 'removed' | 'different' | 'none' | 'no
  * - `equal`: the same as the row.
  * - `different`: `field` is the first field that differs.
  * - `absent`: it does not have the record.
- * - `there`: it has the record, but there is no row to compare it with.
+ * - `there`: it has the record, as `data` shows it, but there is no row to compare it with. Values are masked shapes,
+ *   unless they were asked for.
  * - `unknown`: it could not be queried.
  */
 export type PlatformState =
-  | { readonly kind: 'equal' | 'absent' | 'there' }
+  | { readonly kind: 'equal' | 'absent' }
+  | { readonly kind: 'there'; readonly data: Readonly<Record<string, unknown>> }
   | { readonly kind: 'different'; readonly field: string }
   | { readonly kind: 'unknown'; readonly error: string };
 
@@ -59,6 +61,8 @@ export interface ExplainedRecord {
   /** The open batch that the record is in. */
   readonly batch: BatchState | null;
   readonly deadLetters: readonly StoredDeadLetter[];
+  /** The removal plan that awaits approval, and has the record. */
+  readonly removalPlan: string | null;
   readonly platform: PlatformState;
 }
 
@@ -88,6 +92,7 @@ export async function explainRecord(
     views.ledger.recordStates.ofRecord(mapping.mappingId, externalId),
     views.ledger.deadLetters.ofRecord(mapping.mappingId, externalId),
   ]);
+  const shown = (value: unknown): unknown => (showValues ? value : value === null ? 'null' : maskedShape(value));
   const keeps = mapping.spec.options.ledger === 'full';
   const candidates = await sync.tenants();
   const acceptedHashes = await acceptedHashesOf(
@@ -114,12 +119,13 @@ export async function explainRecord(
     const accepted = hash === undefined ? 'none' : isSame ? 'equal' : isRemovedRow ? 'removed' : 'different';
     return {
       tenant,
-      row: result === undefined ? null : explainedRow(mapping, found.page.rows.at(at)!, result, showValues),
+      row: result === undefined ? null : explainedRow(mapping, found.page.rows.at(at)!, result, shown),
       acceptedHash: keeps ? accepted : 'not_kept',
       waiting: status.waiting.find((w) => w.tenant === tenant) ?? null,
       batch: status.batches.find((b) => b.tenant === tenant) ?? null,
       deadLetters: deadLetters.filter((l) => l.tenant === tenant),
-      platform: await onPlatform(views, mapping, externalId, tenant, result),
+      removalPlan: status.removals.find((r) => r.tenant === tenant)?.plan ?? null,
+      platform: await onPlatform(views, mapping, { tenant, externalId }, result, shown),
     };
   });
   return {
@@ -135,32 +141,36 @@ function explainedRow(
   mapping: OpenMapping,
   row: readonly (string | null)[],
   result: MapResult,
-  showValues: boolean,
+  shown: Shown,
 ): ExplainedRow {
-  const shown = (value: unknown): unknown => (showValues ? value : value === null ? 'null' : maskedShape(value));
   const columns = Object.fromEntries(mapping.plan.columns.map((name, i) => [name, shown(row[i] ?? null)]));
   if (result.kind === 'failed') {
     const { pointer, rule, reason } = result;
     return { key: result.sourceKey, columns, record: null, unmappable: { pointer, rule, reason } };
   }
-  const record = Object.fromEntries(Object.entries(result.data).map(([name, value]) => [name, shown(value)]));
-  return { key: result.sourceKey, columns, record, unmappable: null };
+  return { key: result.sourceKey, columns, record: eachShown(result.data, shown), unmappable: null };
 }
+
+/** A value as it is shown. */
+type Shown = (value: unknown) => unknown;
+
+const eachShown = (values: object, shown: Shown): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, shown(value)]));
 
 /** Reads the record back (4.10) and compares it with the row's. */
 async function onPlatform(
   { platform }: Views,
   mapping: OpenMapping,
-  externalId: string,
-  tenant: string | null,
+  { tenant, externalId }: { readonly tenant: string | null; readonly externalId: string },
   result: MapResult | undefined,
+  shown: Shown,
 ): Promise<PlatformState> {
   if (tenant === null) return { kind: 'unknown', error: 'no tenant to ask for' };
   try {
     const data = result?.kind === 'record' ? result.data : null;
     const stored = await compareStored(platform, mapping, { tenant, externalId, data: data ?? {} });
     if (stored === null) return { kind: 'absent' };
-    if (data === null) return { kind: 'there' };
+    if (data === null) return { kind: 'there', data: eachShown(stored.data, shown) };
     const [field] = stored.differs;
     return field === undefined ? { kind: 'equal' } : { kind: 'different', field };
   } catch (error) {

@@ -1,14 +1,22 @@
 /** `explain` says why a record is, or is not, on the platform; each reason has its own message. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fill, openShop, SYNC, type Shop } from '../pipeline/shop.js';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { eventually, fill, openShop, SYNC, type Shop } from '../pipeline/shop.js';
 import { runInProcess } from './in-process.js';
 
 let shop: Shop;
 
 interface Explained {
-  records: { state: string; tenant: string; why: string; next: string[]; row: object | null; platform: object }[];
+  records: {
+    state: string;
+    tenant: string;
+    why: string;
+    next: string[];
+    row: object | null;
+    platform: object;
+    removalPlan: string | null;
+  }[];
 }
 const explain = async (mapping: string, id: string) => {
   const { code, json } = await runInProcess(['explain', SYNC, mapping, id, '--json'], shop.env);
@@ -84,7 +92,10 @@ it('says what the mapping does about a record whose row is gone, and whether it 
   expect(gone.stdout).toContain('the mapping does not declare `deletes`, or ignores deleted rows');
   const file = join(shop.folder, SYNC, 'customers.mapping.yaml');
   const before = readFileSync(file, 'utf8');
-  shop.write('customers.mapping.yaml', `${before}deletes: { action: { clear: [name, email, status] } }\n`);
+  shop.write(
+    'customers.mapping.yaml',
+    `${before}deletes: { action: { set: { status: gone }, clear: [name, email] } }\n`,
+  );
   const planned = await runInProcess(['explain', SYNC, 'customers', '6'], shop.env);
   expect(planned.stdout).toContain('a mirror run applies what `deletes` says');
   expect(planned.code).toBe(1);
@@ -95,7 +106,75 @@ it('says what the mapping does about a record whose row is gone, and whether it 
 
   const marked = await runInProcess(['explain', SYNC, 'customers', '6'], shop.env);
   expect(marked.stdout).toContain('the platform has accepted what `deletes` says');
+  expect(marked.stdout).toMatch(/^ {2}row {9}gone from the source$/m);
+  expect(marked.stdout).toMatch(/^ {2}platform {4}has it: .*status=text\(4\) aaaa/m);
   expect(marked.code).toBe(0);
+  const shown = await runInProcess(['explain', SYNC, 'customers', '6', '--show-values'], shop.env);
+  expect(shown.stdout).toMatch(/^ {2}platform {4}has it: .*status=gone/m);
+});
+
+it('says that the removal of a record awaits approval, and which command approves it', async () => {
+  const file = join(shop.folder, SYNC, 'customers.mapping.yaml');
+  const before = readFileSync(file, 'utf8').replace(/^deletes:.*\n/m, '');
+  const hold = 'hold: { records: 0, percent: 0 }';
+  shop.write('customers.mapping.yaml', `${before}deletes: { action: { clear: [name] }, ${hold} }\n`);
+  await shop.source.query('DELETE FROM shop.customers WHERE id = 10');
+  await shop.work();
+  await shop.run({ mode: 'mirror', mappings: ['customers'] });
+  await shop.rest();
+  const { json } = await runInProcess(['removals', SYNC, '--json'], shop.env);
+  const [plan] = json<{ plans: { plan: string }[] }>().plans.map(({ plan: id }) => id);
+
+  const planned = await explain('customers', '10');
+  expect(planned).toMatchObject({ state: 'row_gone', code: 1, removalPlan: plan });
+  expect(planned.why).toContain(`its removal is in plan ${plan}, which awaits approval`);
+  expect(planned.next).toContain(`approve: partner-sync run shop --mode mirror --approve ${plan}`);
+  expect(planned.next).toContain(`review:  partner-sync removals shop ${plan}`);
+
+  // A row that was deleted later is in no plan yet.
+  await shop.source.query('DELETE FROM shop.customers WHERE id = 2');
+  const found = await explain('customers', '2');
+  expect(found).toMatchObject({ state: 'row_gone', removalPlan: null });
+  expect(found.why).toContain('a mirror run applies what `deletes` says');
+  expect(found.next).toEqual([]);
+});
+
+it('says that a run is paused, and what continues it, where the next step would be that of a run', async () => {
+  let isFree = false;
+  shop.proxy.fail(({ upload }) =>
+    !upload || isFree ? undefined : { forward: false, answer: { status: 503, body: '{"success":false}' } },
+  );
+  await shop.source.query(`UPDATE shop.customers SET name = 'Sent', updated_at = clock_timestamp() WHERE id = 8`);
+  await shop.work();
+  onTestFinished(() => shop.rest());
+  const run = await shop.start('sync', { sync: SYNC, mappings: ['customers'] }, 'at-night');
+  await eventually('the batch', async () => (await explain('customers', '8')).state === 'being_sent');
+  const PAUSED =
+    /^the run at-night has been paused since \d{4}-\d\d-\d\d \d\d:\d\d UTC by \S+@\S+: stocktaking; partner-sync resume shop continues it$/;
+  expect((await explain('customers', '8')).next.join()).not.toContain('paused');
+
+  expect((await runInProcess(['pause', SYNC, '--reason', 'stocktaking'], shop.env)).code).toBe(0);
+  await eventually('the entry of the audit', async () => PAUSED.test((await explain('customers', '8')).next[0]!));
+  await shop.source.query(`UPDATE shop.customers SET name = 'Later' WHERE id = 9`);
+  await shop.source.query(`INSERT INTO shop.customers (id, name, status) VALUES (100, 'Last', 'A')`);
+  for (const [mapping, id, state] of [
+    ['customers', '9', 'changed_since'],
+    ['customers', '100', 'not_sent_yet'],
+    ['customers', '2', 'row_gone'],
+    ['customers', '3', 'unmappable'],
+    ['orders', 'orphan', 'waiting'],
+  ] as const) {
+    const { next, why, ...rest } = await explain(mapping, id);
+    expect(rest).toMatchObject({ state });
+    expect(next[0], state).toMatch(PAUSED);
+    expect([why, ...next].join('\n')).not.toMatch(/the next run|the first run|send it now/);
+  }
+  expect((await explain('customers', '1')).next).toEqual([]);
+
+  isFree = true;
+  expect((await runInProcess(['resume', SYNC], shop.env)).code).toBe(0);
+  await run.result();
+  expect((await explain('customers', '9')).next.join()).not.toContain('paused');
 });
 
 it('suggests the mapping that was probably meant', async () => {

@@ -2,7 +2,8 @@
  * `partner-sync explain`: why one record is, or is not, on the platform.
  *
  * Reads the row from the source, the record's state from the ledger, and the record itself from the platform. Source
- * and ledger must be reachable; if the platform is not, the explanation says so. Writes nothing. An external id may
+ * and ledger must be reachable; if the platform is not, the explanation says so. Temporal is asked only whether a paused run
+ * still exists. Writes nothing. An external id may
  * name a record in several tenants; each is explained. Exit codes: 0 if each of them is delivered, or marked as removed
  * since its row is gone; 1 if one is not, or explaining failed; 2 for wrong usage or configuration.
  */
@@ -13,6 +14,7 @@ import { EXIT, withViewParts } from '../command-context.js';
 import { printable } from '../output/text-table.js';
 import { concludeOn, type Conclusion } from './explain/conclusion.js';
 import { factsOf } from './explain/facts.js';
+import { obstaclesOf } from './explain/obstacles.js';
 
 interface ExplainFlags {
   json?: boolean;
@@ -43,7 +45,10 @@ export function addExplain(program: Command): void {
           const mapping = await sync.mapping(known!);
           const showValues = flags.showValues === true;
           const explanation = await explainRecord(views, sync, mapping, externalId, { showValues });
-          const conclusions = explanation.records.map((record) => concludeOn(name, sync.spec, explanation, record));
+          const obstacles = await obstaclesOf(parts, name);
+          const conclusions = explanation.records.map((record) =>
+            concludeOn(name, sync.spec, obstacles, explanation, record),
+          );
           output.result(
             {
               sync: name,

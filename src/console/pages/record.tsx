@@ -1,6 +1,7 @@
 /** One record's whole story, found by its external id: what source, ledger and platform say, and what comes next. */
 import { concludeOn } from '../../cli/commands/explain/conclusion.js';
 import { factsOf } from '../../cli/commands/explain/facts.js';
+import { obstaclesOf } from '../../cli/commands/explain/obstacles.js';
 import { explainRecord } from '../../inspection/explain-record.js';
 import { mappingsInOrder } from '../../mapping/order/mappings-in-order.js';
 import { links } from '../links.js';
@@ -55,10 +56,11 @@ async function story({ parts, settings }: PageRequest, name: string, mappingName
   const explanation = await explainRecord(views, sync, await sync.mapping(known!), id, {
     showValues: settings.showValues,
   });
+  const obstacles = await obstaclesOf(parts, name);
   return (
     <>
       {explanation.records.map((record) => {
-        const { why, next, delivered } = concludeOn(name, sync.spec, explanation, record);
+        const { why, next, delivered } = concludeOn(name, sync.spec, obstacles, explanation, record);
         return (
           <section key={record.tenant}>
             <h2>

@@ -1,4 +1,4 @@
-/** What the ledger knows about one record now, for people: what it waits for, and which open batches it is in. */
+/** What the ledger knows about one record now, for people: what it waits for, and which open batches and removal plan it is in. */
 import type { Knex } from 'knex';
 
 export interface WaitingState {
@@ -23,10 +23,17 @@ export interface BatchState {
   readonly sentAt: string | null;
 }
 
+/** A removal plan that awaits approval, and has the record. */
+export interface AwaitedRemoval {
+  readonly tenant: string;
+  readonly plan: string;
+}
+
 /** The state of all records with one external id, in whichever tenant. */
 export interface RecordState {
   readonly waiting: readonly WaitingState[];
   readonly batches: readonly BatchState[];
+  readonly removals: readonly AwaitedRemoval[];
 }
 
 export interface RecordStates {
@@ -58,6 +65,12 @@ export function openRecordStates(knex: Knex): RecordStates {
            AND to_jsonb(b.external_ids) @> to_jsonb(CAST(? AS text)) ORDER BY b.id`,
         [mappingId, externalId],
       );
+      const removals = await knex.raw<{ rows: AwaitedRemoval[] }>(
+        `SELECT t.platform_id AS tenant, p.id AS plan
+         FROM removal_plans p JOIN removals r ON r.plan_id = p.id JOIN tenants t ON t.id = r.tenant_id
+         WHERE p.mapping_id = ? AND p.state = 'awaiting_approval' AND r.external_id = ?`,
+        [mappingId, externalId],
+      );
       return {
         waiting: waiting.rows.map(({ due_at, expires_at, since, missing, ...rest }) => ({
           ...rest,
@@ -71,6 +84,7 @@ export function openRecordStates(knex: Knex): RecordStates {
           intendedAt: intended_at.toISOString(),
           sentAt: iso(sent_at),
         })),
+        removals: removals.rows,
       };
     },
   };

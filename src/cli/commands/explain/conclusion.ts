@@ -2,6 +2,9 @@
 import type { ExplainedRecord, Explanation } from '../../../inspection/explain-record.js';
 import { PARENT_REASONS } from '../../../domain/records/parent.js';
 import { removesRecords, type SyncSpec } from '../../../domain/sync/sync.js';
+import { pausedRunLine } from '../../output/paused-run-line.js';
+import { removalLines } from '../../output/removal-lines.js';
+import type { Obstacles } from './obstacles.js';
 
 /** The conclusion on one record. `why` is a sentence, `next` are lines with commands to copy. */
 export interface Conclusion {
@@ -25,7 +28,7 @@ export interface Conclusion {
 }
 
 /** What the rules conclude from. */
-interface Known extends ExplainedRecord, Pick<Explanation, 'mapping' | 'externalId' | 'certain'> {
+interface Known extends ExplainedRecord, Pick<Explanation, 'mapping' | 'externalId' | 'certain'>, Obstacles {
   readonly sync: string;
   readonly spec: SyncSpec;
 }
@@ -34,8 +37,14 @@ interface Known extends ExplainedRecord, Pick<Explanation, 'mapping' | 'external
 type Rule = (known: Known) => (Pick<Conclusion, 'state' | 'why'> & { readonly next?: readonly string[] }) | null;
 
 /** The conclusion of the first rule that applies. */
-export function concludeOn(sync: string, spec: SyncSpec, about: Explanation, record: ExplainedRecord): Conclusion {
-  const known: Known = { sync, spec, ...about, ...record };
+export function concludeOn(
+  sync: string,
+  spec: SyncSpec,
+  obstacles: Obstacles,
+  about: Explanation,
+  record: ExplainedRecord,
+): Conclusion {
+  const known: Known = { sync, spec, ...obstacles, ...about, ...record };
   for (const rule of RULES) {
     const found = rule(known);
     if (found === null) continue;
@@ -46,23 +55,26 @@ export function concludeOn(sync: string, spec: SyncSpec, about: Explanation, rec
 }
 
 /** Waiting records are polled and sent again, so nothing else that is known of the record is final. */
-const waits: Rule = ({ sync, spec, waiting }) =>
+const waits: Rule = ({ waiting, ...known }) =>
   waiting && {
     state: 'waiting',
     why: WAITING[waiting.reason] ?? `it waits (${waiting.reason})`,
     next: [
-      `the first run after ${waiting.dueAt} tries again${scheduled(spec)}`,
+      ...(known.pausedRuns.length > 0
+        ? paused(known)
+        : [`the first run after ${waiting.dueAt} tries again${scheduled(known.spec)}`]),
       ...waiting.missing.map(
-        (m) => `explain the parent: partner-sync explain ${sync} ${parentMapping(spec, m.schemaName)} ${m.externalId}`,
+        (m) =>
+          `explain the parent: partner-sync explain ${known.sync} ${parentMapping(known.spec, m.schemaName)} ${m.externalId}`,
       ),
     ],
   };
 
-const isBeingSent: Rule = ({ sync, batch }) =>
+const isBeingSent: Rule = ({ batch, ...known }) =>
   batch && {
     state: 'being_sent',
     why: 'it is in a batch in flight, whose outcome is not known yet',
-    next: [`watch it: partner-sync status ${sync}`],
+    next: [...paused(known), `watch it: partner-sync status ${known.sync}`],
   };
 
 const cannotBeMapped: Rule = ({ row, ...known }) =>
@@ -71,7 +83,7 @@ const cannotBeMapped: Rule = ({ row, ...known }) =>
     : {
         state: 'unmappable',
         why: `its row cannot be mapped: ${row.unmappable.pointer} ${row.unmappable.reason}`,
-        next: [replay(known)],
+        next: [...paused(known), replay(known)],
       };
 
 const isRemoved: Rule = ({ row, acceptedHash }) =>
@@ -82,17 +94,22 @@ const isRemoved: Rule = ({ row, acceptedHash }) =>
       }
     : null;
 
-const hasLostItsRow: Rule = ({ row, acceptedHash, deadLetters, platform, sync, spec, mapping, certain }) => {
-  const isKnown =
-    acceptedHash === 'equal' || acceptedHash === 'different' || deadLetters.length > 0 || platform.kind === 'there';
+const hasLostItsRow: Rule = ({ row, acceptedHash, deadLetters, platform, ...known }) => {
+  const isThere = platform.kind === 'there';
+  const isKnown = acceptedHash === 'equal' || acceptedHash === 'different' || deadLetters.length > 0 || isThere;
   if (row !== null || !isKnown) return null;
+  const { sync, spec, mapping, certain, activeRuns } = known;
+  const plan = known.plans.find(({ plan: id }) => id === known.removalPlan);
+  const why =
+    plan === undefined ? unmarked(spec, mapping) : `its removal is in plan ${plan.plan}, which awaits approval`;
   return {
     state: 'row_gone',
-    why:
-      platform.kind === 'there'
-        ? `it is on the platform, and its row is no longer in the source: ${unmarked(spec, mapping)}`
-        : 'its row is no longer in the source',
+    why: isThere
+      ? `it is on the platform, and its row is no longer in the source: ${why}`
+      : 'its row is no longer in the source',
     next: [
+      ...paused(known),
+      ...(plan === undefined ? [] : removalLines(sync, [plan], activeRuns).map((line) => line.trim())),
       ...unsure(certain),
       ...(deadLetters.length > 0 ? [`its dead letter closes with: partner-sync dead-letters replay ${sync}`] : []),
     ],
@@ -118,7 +135,7 @@ const isDeadLetter: Rule = ({ deadLetters: [deadLetter], acceptedHash, ...known 
     : {
         state: 'dead_letter',
         why: `it is a dead letter: ${deadLetter.code} ${deadLetter.reason}`,
-        next: [replay(known)],
+        next: [...paused(known), replay(known)],
       };
 
 const isAccepted: Rule = ({ acceptedHash, platform }) => {
@@ -142,19 +159,17 @@ const isOnPlatform: Rule = ({ platform }) =>
       }
     : null;
 
-const hasChanged: Rule = ({ acceptedHash, spec, ...known }) =>
+const hasChanged: Rule = ({ acceptedHash, ...known }) =>
   acceptedHash === 'different'
-    ? {
-        state: 'changed_since',
-        why: `its row has changed since the record was accepted; the next run that reads the row sends it${scheduled(spec)}`,
-        next: [sendNow(known)],
-      }
+    ? { state: 'changed_since', ...unsent(known, 'its row has changed since the record was accepted') }
     : null;
 
-const isNotSentYet: Rule = ({ acceptedHash, spec, ...known }) => ({
+const isNotSentYet: Rule = ({ acceptedHash, ...known }) => ({
   state: 'not_sent_yet',
-  why: `${acceptedHash === 'none' ? 'no run has delivered it yet' : 'the current content of its row was never sent'}; the next run that reads its row sends it${scheduled(spec)}`,
-  next: [sendNow(known)],
+  ...unsent(
+    known,
+    acceptedHash === 'none' ? 'no run has delivered it yet' : 'the current content of its row was never sent',
+  ),
 });
 
 /**
@@ -174,6 +189,18 @@ const RULES: readonly Rule[] = [
   hasChanged,
   isNotSentYet,
 ];
+
+/** A paused run keeps its lease, so a backfill would be refused. */
+const unsent = (known: Omit<Known, 'acceptedHash'>, why: string): Pick<Conclusion, 'why' | 'next'> =>
+  known.pausedRuns.length > 0
+    ? { why: `${why}, and a run of the sync is paused`, next: paused(known) }
+    : {
+        why: `${why}; the next run that reads its row sends it${scheduled(known.spec)}`,
+        next: [sendNow(known)],
+      };
+
+const paused = ({ sync, pausedRuns }: Pick<Known, 'sync' | 'pausedRuns'>): string[] =>
+  pausedRuns.map((run) => pausedRunLine(sync, run));
 
 const sendNow = ({ sync, mapping, externalId }: Pick<Known, 'sync' | 'mapping' | 'externalId'>): string =>
   `send it now: partner-sync backfill ${sync} --mapping ${mapping} --external-id ${externalId}`;

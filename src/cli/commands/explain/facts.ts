@@ -7,7 +7,7 @@ export const factsOf = (record: ExplainedRecord): (readonly [string, string])[] 
 
 /** For each name no text, one, or several. */
 const FACTS: readonly (readonly [string, (record: ExplainedRecord) => readonly string[]])[] = [
-  ['row', ({ row }) => [row === null ? 'not found' : `key ${row.key.join(', ')}: ${pairs(row.columns)}`]],
+  ['row', (record) => [rowText(record)]],
   ['record', ({ row }) => (row?.record == null ? [] : [pairs(row.record)])],
   ['record', ({ row }) => (row?.unmappable == null ? [] : [`${row.unmappable.pointer} ${row.unmappable.reason}`])],
   ['ledger', ({ acceptedHash }) => [ACCEPTED[acceptedHash]]],
@@ -32,6 +32,11 @@ const ACCEPTED: Readonly<Record<ExplainedRecord['acceptedHash'], string>> = {
   not_kept: 'keeps no records of this mapping (options.ledger: off)',
 };
 
+function rowText({ row, acceptedHash }: ExplainedRecord): string {
+  if (row !== null) return `key ${row.key.join(', ')}: ${pairs(row.columns)}`;
+  return acceptedHash === 'removed' ? 'gone from the source' : 'not found';
+}
+
 function waitingText({ reason, missing, since, dueAt, expiresAt }: NonNullable<ExplainedRecord['waiting']>): string {
   const parents = missing.map((m) => `${m.schemaName} ${m.externalId}`).join(', ');
   return [
@@ -46,10 +51,12 @@ function platformText(platform: PlatformState): string {
   switch (platform.kind) {
     case 'different':
       return `has it, but with another ${platform.field} than the row`;
+    case 'there':
+      return `has it: ${pairs(platform.data)}`;
     case 'unknown':
       return `could not be queried (${platform.error})`;
     default:
-      return { equal: 'has it, as the row says', absent: 'does not have it', there: 'has it' }[platform.kind];
+      return { equal: 'has it, as the row says', absent: 'does not have it' }[platform.kind];
   }
 }
 
