@@ -110,7 +110,8 @@ export function planOf(seed: number): Plan {
   const story = fed.settings.isFed
     ? withUnfinishedRuns(withLiveRuns(fed, randomOf(seed, 'live')), randomOf(seed, 'unfinished'))
     : fed;
-  return withDeathsWhileSending(story, randomOf(seed, 'deaths-while-sending'));
+  const told = withDeathsWhileSending(story, randomOf(seed, 'deaths-while-sending'));
+  return withSlowPlatform(told, randomOf(seed, 'a-minute'));
 }
 
 function storyOf(seed: number, random: Random, { inDoubtDelay, hot }: { inDoubtDelay: number; hot: boolean }): Plan {
@@ -266,6 +267,16 @@ const withDeathsWhileSending = (plan: Plan, random: Random): Plan =>
         ],
         platform: { ...plan.platform, late: random.next() * 0.5, unordered: true },
         writer: { ...plan.writer, lateParents: true },
+      };
+
+/** In half of these, the platform may take longer for a batch than a worker's death goes unnoticed. */
+const withSlowPlatform = (plan: Plan, random: Random): Plan =>
+  !plan.writer.lateParents || random.chance(0.5)
+    ? plan
+    : {
+        ...plan,
+        settings: { ...plan.settings, inDoubtDelay: 60, batchDeadline: Math.ceil(60 * (1 + random.next())) },
+        platform: { ...plan.platform, late: 0.3 + random.next() * 0.5 },
       };
 
 /** The same story with runs that cross, and without the faults that would only hold them up. */
