@@ -1,7 +1,8 @@
 /** Finds out whether a drafted sync can go by a change feed, and if not, what is missing for it. Only reads the catalogue. */
 import { PartnerSyncError } from '../domain/errors.js';
+import type { FeedConfig } from '../domain/source/change-feed.js';
+import type { FeedFinding, FeedFindingKind, PlannedTable } from '../domain/source/feed-installation.js';
 import type { FeedTable } from '../domain/source/feed-table.js';
-import type { PlannedTable } from '../domain/source/feed-installation.js';
 import type { Source } from '../domain/source/source.js';
 import type { DraftMapping } from './draft.js';
 
@@ -18,9 +19,30 @@ export interface FeedProposal {
   readonly why: readonly string[];
 }
 
-/** More obstacles than a comment should have are found by the command that installs. */
-const OBSTACLES = 5;
+/** A kind of feed that the database may have. */
+interface Candidate {
+  readonly config: FeedConfig;
+  /** How sentences name it. */
+  readonly noun: string;
+  /** What it is, and what it costs. */
+  readonly about: string;
+  /** The value of `changes`. */
+  readonly changes: string;
+}
 
+/** A candidate, and what the catalogue says of it. */
+interface Examined extends Candidate {
+  readonly state: Exclude<FeedProposal['state'], 'none'>;
+  /** What is in the way. */
+  readonly obstacles: readonly string[];
+  /** What somebody should know who uses it. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * Proposes the feed that is installed, or else the first possible one in the order of preference, and says why the others are
+ * not possible.
+ */
 export async function proposeFeed(
   source: Pick<Source, 'changes'>,
   sync: string,
@@ -28,40 +50,85 @@ export async function proposeFeed(
   mappings: readonly DraftMapping[],
 ): Promise<FeedProposal> {
   const without = withoutFeed(mappings);
-  if (product !== 'PostgreSQL') return { state: 'none', changes: null, why: [without] };
-  const name = `partner_sync_${sync.replaceAll('-', '_')}`.slice(0, LONGEST_SLOT);
-  const changes = `{ slot: ${name}, publication: ${name} }`;
   const tables = mappings.map(({ table, key }): PlannedTable => ({ table, key }));
-  try {
-    const feed = source.changes({ kind: 'slot', slot: name, publication: name });
-    const { findings, statements } = await feed.installation(tables);
-    const obstacles = findings.filter(({ blocks }) => blocks);
-    if (obstacles.length > 0) {
-      const texts = obstacles.map(({ table, text }) => (table === null ? text : `${shown(table)}: ${text}`));
-      const more = texts.length > OBSTACLES ? [`and ${texts.length - OBSTACLES} more`] : [];
-      return {
-        state: 'obstacles',
-        changes,
-        why: [without, `${FEED} It is not possible yet:`, ...texts.slice(0, OBSTACLES), ...more, howTo(sync)],
-      };
-    }
-    if (statements.length > 0) return { state: 'to-install', changes, why: [without, FEED, howTo(sync)] };
+  const examined: Examined[] = [];
+  for (const candidate of candidatesOf(product, sync)) examined.push(await examine(source, candidate, tables));
+  const best =
+    examined.find(({ state }) => state === 'ready') ??
+    examined.find(({ state }) => state === 'to-install') ??
+    examined[0];
+  if (best === undefined) return { state: 'none', changes: null, why: [without] };
+  const { state, changes, about, notes } = best;
+  if (state === 'ready')
     return {
-      state: 'ready',
+      state,
       changes,
-      why: ['Changed and deleted rows are found by the change feed, which is installed.'],
+      why: ['Changed and deleted rows are found by the change feed, which is installed.', ...notes],
     };
+  const inTheWay = examined
+    .filter((each) => each.state === 'obstacles')
+    .flatMap(({ noun, obstacles }) => [`${noun} is not possible yet:`, ...obstacles]);
+  return {
+    state,
+    changes,
+    why: [without, FEED, ...inTheWay, ...(state === 'obstacles' ? [] : [about]), ...notes, howTo(sync)],
+  };
+}
+
+/** The feeds that a database may have, the one that costs the partner least first. */
+function candidatesOf(product: string, sync: string): readonly Candidate[] {
+  const name = `partner_sync_${sync.replaceAll('-', '_')}`.slice(0, LONGEST_NAME);
+  const slot: Candidate = {
+    config: { kind: 'slot', slot: name, publication: name },
+    noun: 'A slot',
+    about: 'A slot is possible, which costs those who write next to nothing.',
+    changes: `{ slot: ${name}, publication: ${name} }`,
+  };
+  const table: Candidate = {
+    config: { kind: 'table', table: name },
+    noun: 'A change table',
+    about: 'A change table is possible, which triggers fill.',
+    changes: `{ table: ${name} }`,
+  };
+  if (product === 'PostgreSQL') return [slot, table];
+  return ['MySQL', 'MariaDB', 'SQLite'].includes(product) ? [table] : [];
+}
+
+async function examine(
+  source: Pick<Source, 'changes'>,
+  candidate: Candidate,
+  tables: readonly PlannedTable[],
+): Promise<Examined> {
+  try {
+    const { findings, statements } = await source.changes(candidate.config).installation(tables);
+    const obstacles = findings.filter(({ blocks }) => blocks);
+    const notes = findings.filter(({ kind }) => TO_KNOW.includes(kind));
+    if (obstacles.length > 0) return { ...candidate, state: 'obstacles', obstacles: texts(obstacles), notes: [] };
+    const state = statements.length > 0 ? 'to-install' : 'ready';
+    return { ...candidate, state, obstacles: [], notes: texts(notes) };
   } catch (error) {
     // Such as an account that may not look: the draft does not need a feed.
     if (!(error instanceof PartnerSyncError)) throw error;
-    return { state: 'obstacles', changes, why: [without, `${FEED} It could not be examined:`, error.message] };
+    const obstacles = [`it could not be examined: ${error.message}`];
+    return { ...candidate, state: 'obstacles', obstacles, notes: [] };
   }
+}
+
+/** Findings that somebody should know who chooses a feed; others are about the server, and for `install` to say. */
+const TO_KNOW: readonly FeedFindingKind[] = ['cost', 'not-recorded', 'not-pruned'];
+
+/** More than a comment should have are found by the command that installs. */
+const MOST = 5;
+
+function texts(findings: readonly FeedFinding[]): string[] {
+  const all = findings.map(({ table, text }) => (table === null ? text : `${shown(table)}: ${text}`));
+  return all.length <= MOST ? all : [...all.slice(0, MOST), `and ${all.length - MOST} more`];
 }
 
 const shown = ({ schema, name }: FeedTable): string => (schema === null ? name : `${schema}.${name}`);
 
 /** The most characters that `changes` allows. */
-const LONGEST_SLOT = 54;
+const LONGEST_NAME = 54;
 
 const FEED = 'A change feed would tell every change, and deleted rows, too.';
 

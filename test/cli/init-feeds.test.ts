@@ -1,11 +1,26 @@
 /** `init` finds out how a sync can hear of changes, says why, and writes what is possible now. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type * as Files from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createDatabase, type Database } from '../databases.js';
+import { here, mariadb, mysql, sqlite } from '../source/dialect-databases.js';
 import { dropSlot, startSlotServer, type SlotServer } from '../source/slot-server.js';
+import { isHere } from '../here.js';
 import { runInProcess } from './in-process.js';
+
+/** Folders that nobody may write, root included, who otherwise may whatever their modes say. */
+const unwritable = vi.hoisted(() => new Set<unknown>());
+vi.mock('node:fs/promises', async (original) => {
+  const files = await original<typeof Files>();
+  const refusal = Object.assign(new Error('permission denied'), { code: 'EACCES' });
+  return {
+    ...files,
+    access: (path: string, mode?: number) =>
+      unwritable.has(path) ? Promise.reject(refusal) : files.access(path, mode),
+  };
+});
 
 let server: SlotServer;
 beforeAll(async () => void (server = await startSlotServer()));
@@ -26,9 +41,9 @@ async function shopWith(sql: string, url?: string): Promise<Database> {
 const CUSTOMERS =
   'CREATE TABLE customers (id int PRIMARY KEY, name text, updated_at timestamptz NOT NULL DEFAULT now())';
 
-const init = (database: Database, sync = 'shop') =>
+const init = (database: Pick<Database, 'url'>, sync = 'shop') =>
   runInProcess(['init', sync, '--source', 'SHOP_URL', '--tenant', 'demo', '--json'], envOf(database));
-const envOf = (database: Database) => ({ PARTNER_SYNC_MAPPINGS: folder, SHOP_URL: database.url });
+const envOf = (database: Pick<Database, 'url'>) => ({ PARTNER_SYNC_MAPPINGS: folder, SHOP_URL: database.url });
 const proposal = (stdout: string) => (JSON.parse(stdout) as { changes: { state: string; why: string[] } }).changes;
 const syncYaml = (): string => readFileSync(join(folder, 'shop', 'sync.yaml'), 'utf8');
 
@@ -55,17 +70,23 @@ it('declares the feed if it is installed, and suggests a schedule that is always
   expect(await runInProcess(['check', 'shop'], envOf(database))).toMatchObject({ code: 0 });
 });
 
-it('names what is in the way: of the server, and of tables', async () => {
+it('proposes a change table where the server or a table cannot have a slot, and says why', async () => {
   const other = await startSlotServer({ wal_level: 'replica' });
   onTestFinished(() => other.stop());
   const database = await createDatabase(other.url('postgres'));
   await database.query(CUSTOMERS);
-  expect(proposal((await init(database)).stdout)).toMatchObject({
-    state: 'obstacles',
-    why: expect.arrayContaining([
+  expect(proposal((await init(database)).stdout)).toEqual({
+    state: 'to-install',
+    changes: '{ table: partner_sync_shop }',
+    why: [
       'Changed rows are found by cursor columns; deleted rows are not noticed.',
+      'A change feed would tell every change, and deleted rows, too.',
+      'A slot is not possible yet:',
       'wal_level is replica; logical is needed, and a restart of the server for it',
-    ]) as string[],
+      'A change table is possible, which triggers fill.',
+      expect.stringContaining('with its triggers, bulk writes to a table take') as string,
+      'To use it, remove the # before changes, then run: partner-sync changes install shop',
+    ],
   });
   await database.drop();
   rmSync(join(folder, 'shop'), { recursive: true });
@@ -74,4 +95,66 @@ it('names what is in the way: of the server, and of tables', async () => {
   expect(why[0]).toContain('Every run reads all rows');
   expect(why.join('\n')).toContain('notes: it has no primary key');
   expect(syncYaml()).toContain('it has no primary key');
+  expect(syncYaml()).toContain('# changes: { table: partner_sync_shop }');
 });
+
+it('names what is in the way of both a slot and a change table', async () => {
+  const unlogged = await shopWith('CREATE UNLOGGED TABLE notes (id int PRIMARY KEY)', server.url('postgres'));
+  const { state, why } = proposal((await init(unlogged)).stdout);
+  expect(state).toBe('obstacles');
+  expect(why.filter((line) => line.endsWith('is not possible yet:'))).toHaveLength(2);
+  expect(why.join('\n')).toContain('notes: it is not logged');
+});
+
+describe.each(here([mariadb, mysql, sqlite]))('on $name', (dialect) => {
+  it('proposes a change table, says what to know about it, and declares it once it is installed', async () => {
+    const database = await dialect.create();
+    onTestFinished(() => database.drop());
+    await database.run('CREATE TABLE customers (id int NOT NULL PRIMARY KEY, name varchar(40))');
+    expect(proposal((await init(database)).stdout)).toEqual({
+      state: 'to-install',
+      changes: '{ table: partner_sync_shop }',
+      why: [
+        'Every run reads all rows, as no table has a column that shows changes; deleted rows are not noticed.',
+        'A change feed would tell every change, and deleted rows, too.',
+        'A change table is possible, which triggers fill.',
+        expect.stringContaining('with its triggers, bulk writes to a table take') as string,
+        'To use it, remove the # before changes, then run: partner-sync changes install shop',
+      ],
+    });
+    expect(syncYaml()).toContain('# changes: { table: partner_sync_shop }');
+
+    writeFileSync(join(folder, 'shop', 'sync.yaml'), syncYaml().replace('# changes:', 'changes:'));
+    expect(await runInProcess(['changes', 'install', 'shop', '--apply'], envOf(database))).toMatchObject({ code: 0 });
+    rmSync(join(folder, 'shop'), { recursive: true });
+    expect(proposal((await init(database)).stdout)).toEqual({
+      state: 'ready',
+      changes: '{ table: partner_sync_shop }',
+      why: ['Changed and deleted rows are found by the change feed, which is installed.'],
+    });
+    expect(syncYaml()).toMatch(/^changes: \{ table: partner_sync_shop \}$/m);
+    expect(await runInProcess(['check', 'shop'], envOf(database))).toMatchObject({ code: 0 });
+  });
+});
+
+it.runIf(isHere('SQLite'))('says which changes the change table of a database would not tell', async () => {
+  const database = await sqlite.create();
+  onTestFinished(() => database.drop());
+  await database.run('CREATE TABLE customers (id INTEGER PRIMARY KEY, email TEXT UNIQUE)');
+  expect(proposal((await init(database)).stdout).why).toContainEqual(
+    expect.stringContaining('customers: a row that REPLACE removes because of its email is told only if') as string,
+  );
+});
+
+it.runIf(isHere('SQLite'))(
+  'says that nobody would delete what was read of a file that the account may not write',
+  async () => {
+    const database = await sqlite.create();
+    onTestFinished(() => database.drop());
+    await database.run('CREATE TABLE customers (id INTEGER PRIMARY KEY)');
+    unwritable.add(dirname(database.url.slice('sqlite:'.length)));
+    expect(proposal((await init(database)).stdout).why).toContainEqual(
+      expect.stringContaining('the account may not delete rows of the change table') as string,
+    );
+  },
+);
