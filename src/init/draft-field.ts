@@ -8,6 +8,7 @@ import { DECIDE, type DraftField, type ZoneGuess } from './draft.js';
 import { bytesForm, instantForm, passesNumbers } from './draft-values.js';
 import { isEmail, isPersonal, isPhone } from './guesses.js';
 import { phoneComment } from './guess-country.js';
+import { timesComment } from './guess-times.js';
 import type { Sample } from './sample.js';
 import { scalar } from './yaml-text.js';
 
@@ -53,6 +54,8 @@ export function draftField(column: CatalogColumn, context: FieldContext): DraftF
     required = false;
   }
   if (isPhone(column)) comments.push(phoneComment(table, column.name, context.sample));
+  const question = column.type === 'text' && transforms.length === 0 ? timesComment(values, zone) : null;
+  if (question !== null) comments.push(question);
   if (column.type === 'timestamp' && transforms.length === 0) {
     transforms.push(`{ dateTime: { zone: ${scalar(zone.name)} } }`);
     comments.push(`${DECIDE} the column has no zone; ${zone.name} ${zone.why}.`);
@@ -86,7 +89,7 @@ function formOf(column: CatalogColumn, values: readonly string[], dynamic: boole
     return {
       property: { type: 'string', format: 'date-time' },
       transforms: [from === 'text' ? 'instant' : `{ instant: { from: ${from} } }`],
-      ...(from === 'text' ? {} : { note: `${DECIDE} the values look like ${from} since 1970.` }),
+      ...noteOn(column, from),
     };
   if (passesNumbers(column, values))
     return {
@@ -96,6 +99,15 @@ function formOf(column: CatalogColumn, values: readonly string[], dynamic: boole
     };
   const property = PROPERTIES[column.type];
   return property === undefined ? undefined : { property, transforms: [] };
+}
+
+/** What is to be decided about points in time that are stored as something else; a column that is declared for them needs nothing. */
+function noteOn({ type }: CatalogColumn, from: 'text' | 'seconds' | 'milliseconds'): Pick<Form, 'note'> {
+  if (from !== 'text') return { note: `${DECIDE} the values look like ${from} since 1970.` };
+  if (type !== 'text') return {};
+  return {
+    note: `${DECIDE} the values look like points in time, and are sent as such. To send them as the text that they are, remove instant here, and the format in the schema definition.`,
+  };
 }
 
 const BYTES = {

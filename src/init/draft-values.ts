@@ -1,6 +1,7 @@
 /** Infers from sample values how to send a column whose type does not determine it. */
 import type { CatalogColumn } from '../domain/source/source-catalog.js';
 import { isRounded } from '../mapping/encode/exact-number.js';
+import { WITH_ZONE } from './guess-times.js';
 import { declaredBytes } from './sample.js';
 
 /** Whether some value cannot be represented exactly as a JSON number. */
@@ -23,9 +24,8 @@ export function bytesForm({ databaseType }: CatalogColumn, values: readonly stri
   return fixed && lengths.every((length) => length === UUID_BYTES) ? 'uuid' : 'hex';
 }
 
-const WITH_ZONE = /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d(:?\d\d)?)$/;
 const COUNT = /^\d+(\.\d+)?$/;
-/** Column names that suggest a point in time. */
+/** Names of numbers that suggest a point in time. */
 const WHEN = /((^|_)(at|on|ts|time|date|datetime|timestamp)|[a-z](At|On|Ts|Time|Date|Timestamp))$/;
 /** Seconds of the years 1990 to 2099. Counted in milliseconds, those years give numbers outside this range. */
 const [EARLIEST, LATEST] = [631_152_000, 4_102_444_800];

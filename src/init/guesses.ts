@@ -20,6 +20,10 @@ const PEOPLE =
   /(^|_)(customers?|contacts?|clients?|persons?|people|users?|members?|subscribers?|guests?|patients?|students?|leads?)$/i;
 const SALES = /(^|_)(orders?|invoices?|transactions?|sales?|purchases?|payments?|bookings?|reservations?)$/i;
 const TENANT = /^(tenant|account|shop|store|brand|organi[sz]ation|org|merchant|workspace|site)(_?(id|code|key|no))?$/i;
+const TIME =
+  /(^|_)(at|on|ts|date|time|datetime|timestamp|day|born|birthday|dob|joined|since|until|created|updated|modified|changed|expires|expiry|start|end|started|ended)(_|$)/i;
+/** Enough for a date and a time with its zone, and little to read. */
+const FEW_CHARACTERS = 64;
 /** Names of columns that change with their row, the most reliable pattern first. */
 const CHANGED = [
   /^(updated|modified|changed|last_?(updated?|modified|changed?))_?(at|on|ts|time|date|timestamp)?$/i,
@@ -37,6 +41,17 @@ export const isPersonal = (table: SourceTable, { name }: CatalogColumn): boolean
 
 /** Whether a text column seems to hold phone numbers. */
 export const isPhone = ({ name, type }: CatalogColumn): boolean => type === 'text' && matches(PERSONAL[1]!, name);
+
+/**
+ * Whether it is worth a look if a text column holds dates or times. One that is neither short nor named like a time may hold
+ * documents, which would be much to read.
+ */
+export const mayHoldTimes = ({ name, type, databaseType }: CatalogColumn): boolean =>
+  type === 'text' && (matches(TIME, name) || declaredCharacters(databaseType) <= FEW_CHARACTERS);
+
+/** The declared length of a type such as `character varying(30)`. */
+const declaredCharacters = (databaseType: string): number =>
+  Number(/char\w*(?: varying)?\((\d+)\)/i.exec(databaseType)?.[1] ?? NaN);
 
 /** Whether a text column seems to name countries. */
 export const isCountry = ({ name, type }: CatalogColumn): boolean =>

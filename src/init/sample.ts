@@ -2,7 +2,7 @@
 import { PartnerSyncError } from '../domain/errors.js';
 import type { CatalogColumn, SourceTable } from '../domain/source/source-catalog.js';
 import type { KeyRange, ReadPlan, Source, SourceRow } from '../domain/source/source.js';
-import { isCountry, isPhone } from './guesses.js';
+import { isCountry, isPhone, mayHoldTimes } from './guesses.js';
 import { keyOf } from './draft-references.js';
 
 /** The sampled non-NULL values of a column, as text; empty if none were read. */
@@ -28,6 +28,7 @@ export async function sampleOf(source: SampledSource, table: SourceTable, dynami
     (column) =>
       /^(integer|decimal)$/.test(column.type) ||
       (dynamic && /^(text|float|timestamp)$/.test(column.type)) ||
+      mayHoldTimes(column) ||
       isPhone(column) ||
       isCountry(column),
   );

@@ -2,10 +2,10 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { loadOnlineRetail } from '../../src/embedded/online-retail/load-shop.js';
 import { createDatabase, type Database } from '../pipeline/shop.js';
-import { here, mariadb, mysql, sqlite, type TestDatabase } from '../source/dialect-databases.js';
+import { here, mariadb, mysql, postgres, sqlite, type TestDatabase } from '../source/dialect-databases.js';
 import { isHere } from '../here.js';
 import { runInProcess } from './in-process.js';
 
@@ -117,6 +117,33 @@ it.skipIf(!isHere('SQLite'))(
     });
   },
 );
+
+describe.each(here([postgres, mariadb, mysql, sqlite]))('init on $name', (dialect) => {
+  it('asks how texts are to be read that look like dates and times, and the drafted sync passes check', async () => {
+    const database = await dialect.create();
+    const folder = mkdtempSync(join(tmpdir(), 'init-dialects-'));
+    onTestFinished(async () => {
+      await database.drop();
+      rmSync(folder, { recursive: true, force: true });
+    });
+    const env = { PARTNER_SYNC_MAPPINGS: folder, CLUB_URL: database.url };
+    await database.run(`
+      CREATE TABLE visits (id int NOT NULL PRIMARY KEY, came varchar(30), left_on text, seen_at varchar(30), day text, note varchar(30));
+      INSERT INTO visits VALUES (1, '2010-12-01 08:26:00', '1.12.2010', '2010-12-01T08:26:00Z', '2010-12-01', 'on 2010-12-01')`);
+    const init = await runInProcess(['init', 'club', '--source', 'CLUB_URL', '--tenant', 'demo', '--json'], env);
+    const { files } = JSON.parse(init.stdout) as { files: { file: string; decisions: number }[] };
+    expect(files.find(({ file }) => file.endsWith('visits.mapping.yaml'))).toMatchObject({ decisions: 4 });
+    const mapping = readFileSync(join(folder, 'club', 'visits.mapping.yaml'), 'utf8');
+    expect(mapping).toMatch(/# DECIDE: the values look like times without a zone.*\n(?: {2}#.*\n)* {2}came: came\n/);
+    expect(mapping).toMatch(
+      /# DECIDE: the values look like dates or times, in forms.*\n(?: {2}#.*\n)* {2}leftOn: left_on\n/,
+    );
+    expect(mapping).toMatch(/# DECIDE: the values look like points in time.*\n(?: {2}#.*\n)* {2}seenAt: /);
+    expect(mapping).toMatch(/# DECIDE: the values look like dates\..*\n(?: {2}#.*\n)* {2}day: day\n/);
+    const check = await runInProcess(['check', 'club', '--probe-rows', 'all', '--json'], env);
+    expect(JSON.parse(check.stdout)).toMatchObject({ findings: [] });
+  });
+});
 
 describe.each(here(CASES))('init on $dialect.name', ({ dialect, shop, untidy, literal }) => {
   let database: TestDatabase;
