@@ -268,6 +268,8 @@ it('shows how far a feed has been read, and which changed rows wait in the ledge
   expect(feed!.sourcePosition).toBe(feed!.ledgerPosition);
   expect(feed!.readAt).toMatch(/^\d{4}-/);
   expect(feed!.keptBytes).toBeGreaterThanOrEqual(0);
+  // A slot tells how much of its log nobody has read, and not of how many changes.
+  expect(feed).toMatchObject({ unreadBytes: expect.any(Number) as number, unreadChanges: null });
   const deliveredUntil = expect.stringMatching(/^\d{4}-.*Z$/) as string;
   expect(feed!.mappings).toEqual([
     { mapping: 'customers', loaded: true, changedRows: 0, deliveredUntil, oldestAt: null },

@@ -28,6 +28,7 @@ function files(): Record<string, string> {
 interface Status {
   readonly feeds: readonly {
     readonly problem: string | null;
+    readonly unreadChanges: number | null;
     readonly sourcePosition: string | null;
     readonly ledgerPosition: string | null;
     readonly tables: readonly { table: string; isReported: boolean }[];
@@ -50,6 +51,7 @@ describe.each(here(TEST_DIALECTS))('a sync that goes by a change table of $name'
     const before = await changes('status');
     expect(before.code).toBe(1);
     expect(before.stdout).toContain('CANNOT BE READ: there is no change table "partner_changes"');
+    expect((await changes('status', '--json')).json<Status>().feeds).toMatchObject([{ unreadChanges: null }]);
     expect(await call('check', SYNC, '--json')).toMatchObject({ code: 0 });
     const printed = await changes('install');
     expect(printed.code).toBe(0);
@@ -69,6 +71,9 @@ describe.each(here(TEST_DIALECTS))('a sync that goes by a change table of $name'
     expect(await shop.run()).toMatchObject({ outcome: 'complete', total: { read: 0 } });
     await database.run(`UPDATE customers SET name = 'Anna' WHERE id = 7`);
     await database.run('DELETE FROM customers WHERE id = 3');
+    const unread = await changes('status', '--json');
+    expect(unread.json<Status>().feeds).toMatchObject([{ unreadBytes: null, unreadChanges: 2 }]);
+    expect((await changes('status')).stdout).toMatch(/ {2}2 changes {2}/);
     await database.run('UPDATE customers SET id = 500 WHERE id = 5');
     const report = await shop.run();
     expect(report).toMatchObject({ outcome: 'complete' });
@@ -81,7 +86,13 @@ describe.each(here(TEST_DIALECTS))('a sync that goes by a change table of $name'
     const { json, code } = await changes('status', '--json');
     expect(code).toBe(0);
     expect(json<Status>().feeds).toMatchObject([
-      { problem: null, tables: [{ isReported: true }], warnings: [], ledgerPosition: expect.any(String) as string },
+      {
+        problem: null,
+        unreadChanges: 0,
+        tables: [{ isReported: true }],
+        warnings: [],
+        ledgerPosition: expect.any(String) as string,
+      },
     ]);
     const doctor = await call('doctor', SYNC, '--json');
     expect(doctor.stdout).toContain('partner_changes can be read');

@@ -62,6 +62,7 @@ export class FeedModel {
         })),
       begin: () => asked(() => position(this.#changes.length)),
       mayHaveChanges: ({ at }) => asked(() => this.#confirmed > Number(at) || Number(at) < this.#changes.length),
+      countUnread: () => asked(() => null),
       read: (from) => this.#read(Number(from.at), asked, position),
       confirm: ({ at }) =>
         asked(() => {

@@ -1,6 +1,7 @@
 /** The contract of change feeds, kept by the change tables of every kind of database. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { CHANGES, createChangeTable, keysFrom, SET_BACK, turnOf, undisturbed } from './change-table-database.js';
+import { COUNT_BOUND } from '../../src/domain/values/quantity.js';
 import { chosenTables } from '../../src/init/choose-tables.js';
 import { tableMark } from '../../src/source/changes/recorded-source.js';
 import { here, TEST_DIALECTS, type TestDialectName } from './dialect-databases.js';
@@ -131,6 +132,27 @@ describe.each(here(TEST_DIALECTS))('a change table of $name', (listed) => {
     expect(await feed.mayHaveChanges(first)).toBe(false);
     await run('DELETE FROM orders');
     expect(await feed.mayHaveChanges(first)).toBe(true);
+  });
+
+  it('counts the changes that nobody has read, and no further than needed to say that they are many', async () => {
+    const { feed, run, connect } = await orders();
+    const start = await feed.begin();
+    expect(await feed.countUnread(start)).toBe(0);
+    await run(`INSERT INTO orders VALUES (1, 'a'), (2, 'b')`);
+    await run('DELETE FROM orders WHERE id = 2');
+    expect(await feed.countUnread(start)).toBe(3);
+    const writer = await connect();
+    onTestFinished(() => writer.end());
+    await writer.run('BEGIN');
+    await writer.run('INSERT INTO orders VALUES (3, NULL)');
+    expect(await feed.countUnread(start)).toBe(3);
+    await writer.run('COMMIT');
+    const [, first] = await keysFrom(feed, start);
+    expect(await feed.countUnread(first)).toBe(0);
+    expect(await feed.countUnread(start)).toBe(4);
+    await feed.confirm(first);
+    await run(`INSERT INTO orders SELECT i + 10, NULL FROM ${dialect.numbers(COUNT_BOUND + 500)}`);
+    expect(await feed.countUnread(first)).toBe(COUNT_BOUND);
   });
 
   it('may have changes if it was removed, which a reading notices', async () => {

@@ -37,6 +37,8 @@ interface FeedStatus {
   /** Bytes of that which nobody has read, and `changes.maxWal`; null if it is not known, or not set. */
   readonly unreadBytes: number | null;
   readonly maxBytes: number | null;
+  /** Changes in a change table that no run has read, up to `COUNT_BOUND`; null if it cannot be read, and for a slot. */
+  readonly unreadChanges: number | null;
   /** Why the feed was given up; null if it was not, or has begun again since. */
   readonly givenUp: string | null;
   /** ISO 8601; when it was last read to its end. */
@@ -76,12 +78,15 @@ export async function feedStatuses(parts: ViewParts, sync: string): Promise<Feed
 
 async function statusOf(source: Source, declared: DeclaredFeed, known: KnownFeed | undefined): Promise<FeedStatus> {
   const { position, unread, ...health } = await feedHealth(source, declared, known?.position ?? null);
+  // A feed that has not begun keeps what has changed since it was installed.
+  const from = health.problem === null ? (known?.position ?? position) : null;
   const findings = health.problem === null ? await findingsOf(source, declared) : [];
   return {
     feed: declared.name,
     ...health,
     unreadBytes: unread?.bytes ?? null,
     maxBytes: limitOf(declared.config)?.maxBytes ?? null,
+    unreadChanges: from === null ? null : await source.changes(declared.config).countUnread(from),
     givenUp: known?.givenUp ?? null,
     sourcePosition: position?.at ?? null,
     ledgerPosition: known?.position?.at ?? null,
@@ -137,7 +142,7 @@ function feedLines(sync: string, status: FeedStatus): string[] {
           status.sourcePosition ?? '-',
           status.ledgerPosition ?? '-',
           bytesOr(status.keptBytes, '-'),
-          bytesOr(status.unreadBytes, '-'),
+          unreadOf(status),
           bytesOr(status.maxBytes, 'none'),
           bytesOr(status.bytesLeft, 'no limit known', ' more'),
           status.readAt ?? 'never',
@@ -166,6 +171,9 @@ function feedLines(sync: string, status: FeedStatus): string[] {
     ),
   ];
 }
+
+const unreadOf = ({ unreadBytes, unreadChanges }: FeedStatus): string =>
+  unreadChanges === null ? bytesOr(unreadBytes, '-') : quantityToBound(unreadChanges, 'change');
 
 const bytesOr = (bytes: number | null, otherwise: string, more = ''): string =>
   bytes === null ? otherwise : `${formatBytes(bytes)}${more}`;

@@ -41,7 +41,7 @@ export function addChanges(program: Command): void {
   changes
     .command('status')
     .description(
-      'Shows whether the change feeds of a sync can be read, how far they have been, what the source keeps for them, and which changed rows are still to be delivered. Sends and writes nothing.',
+      'Shows whether the change feeds of a sync can be read, how far they have been, what the source keeps for them, how much of that no run has read, and which changed rows are still to be delivered. Sends and writes nothing.',
     )
     .argument('<sync>', 'folder in the mappings folder')
     .option('--json', 'print one JSON document')

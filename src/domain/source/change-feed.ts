@@ -107,6 +107,11 @@ export interface ChangeFeed {
    */
   mayHaveChanges(position: FeedPosition): Promise<boolean>;
   /**
+   * How many changes after `position` are committed, up to `COUNT_BOUND`: what a reading from there would find. null if the
+   * source tells only how many bytes they are: {@link FeedState.unread}.
+   */
+  countUnread(position: FeedPosition): Promise<number | null>;
+  /**
    * All changes after `position` that every query can see, up to now; ends when there are no more. Changes of a
    * transaction that is committed, but cannot be seen by queries yet, are left to the next call.
    *

@@ -17,7 +17,7 @@ export function formatBytes(bytes: number): string {
   return power === 0 ? `${bytes} B` : `${(bytes / 1024 ** power).toFixed(1)} ${units[power - 1]!}`;
 }
 
-/** Where a count of rows in the ledger stops, so that it costs the same however many there are. */
+/** Where a count of rows in the ledger, or in a change table, stops, so that it costs the same however many there are. */
 export const COUNT_BOUND = 10_001;
 
 /** {@link quantity} of a count that stops there: `more than 10,000 records`. */

@@ -17,6 +17,7 @@ const METHODS = Object.keys({
   state: true,
   begin: true,
   mayHaveChanges: true,
+  countUnread: true,
   confirm: true,
   installation: true,
   removal: true,

@@ -63,8 +63,11 @@ export interface ChangeTable {
   canPrune(): Promise<boolean>;
   /** Negative if `one` is before `other`. */
   compare(one: string, other: string): number;
-  /** Whether a query sees any row after a place, which may wait for an older one. Throws `source_relation_missing` as above. */
-  hasRowsAfter(at: string): Promise<boolean>;
+  /**
+   * How many rows after a place a query sees, which may wait for older ones; counts no further than `bound`. Throws
+   * `source_relation_missing` as above.
+   */
+  countRowsAfter(at: string, bound: number): Promise<number>;
   /**
    * The rows after a place that every query sees, up to now. No row is ever added before a place that a page has reached.
    * The last page, which may be empty, has the place up to which everything was read.

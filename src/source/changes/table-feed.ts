@@ -6,6 +6,7 @@ import { PartnerSyncError } from '../../domain/errors.js';
 import type { ChangeFeed, ChangeGroup, FeedPosition, FeedState, FeedTable } from '../../domain/source/change-feed.js';
 import type { FeedInstallation, FeedRemoval, PlannedTable } from '../../domain/source/feed-installation.js';
 import type { SourceKey } from '../../domain/source/source-key.js';
+import { COUNT_BOUND } from '../../domain/values/quantity.js';
 import { getOrInsert } from '../../domain/values/get-or-insert.js';
 import type { ChangeTable, RecordedKey, RecordedRow, TableStatus, TableIdentity } from './change-table.js';
 import type { KeyTexts } from './key-texts.js';
@@ -44,12 +45,16 @@ class TableFeed implements ChangeFeed {
 
   async mayHaveChanges({ at }: FeedPosition): Promise<boolean> {
     try {
-      return await this.#table.hasRowsAfter(at);
+      return (await this.#table.countRowsAfter(at, 1)) > 0;
     } catch (error) {
       // A reading says what has become of it.
       if (isMissing(error)) return true;
       throw error;
     }
+  }
+
+  countUnread({ at }: FeedPosition): Promise<number> {
+    return this.#table.countRowsAfter(at, COUNT_BOUND);
   }
 
   async *read(position: FeedPosition, signal: AbortSignal): AsyncGenerator<ChangeGroup> {

@@ -101,10 +101,11 @@ export class MysqlChangeTable implements ChangeTable {
     return Number(parsePlace(one).seq - parsePlace(other).seq);
   }
 
-  async hasRowsAfter(at: string): Promise<boolean> {
+  async countRowsAfter(at: string, bound: number): Promise<number> {
     const { changes } = partNames(this.#config, (await this.#parts()).schema);
-    const sql = `SELECT 1 FROM ${changes} WHERE seq > ${parsePlace(at).seq} LIMIT 1`;
-    return (await this.#ask('looking for changes', { sql, bindings: [] })).rows.length > 0;
+    const after = `SELECT 1 FROM ${changes} WHERE seq > ${parsePlace(at).seq} LIMIT ${bound}`;
+    const sql = `SELECT COUNT(*) FROM (${after}) counted`;
+    return Number((await this.#ask('looking for changes', { sql, bindings: [] })).rows[0]![0]);
   }
 
   async *pages(at: string, signal: AbortSignal): AsyncGenerator<RecordedPage> {

@@ -84,12 +84,13 @@ export class PostgresChangeTable implements ChangeTable {
     return Math.sign(Number(xid === otherXid ? seq - otherSeq : xid - otherXid));
   }
 
-  async hasRowsAfter(at: string): Promise<boolean> {
+  async countRowsAfter(at: string, bound: number): Promise<number> {
+    const after = `SELECT FROM ${tableNames(this.#config).changes} WHERE (xid, seq) > ($1::bigint, $2::bigint) LIMIT ${bound}`;
     const { rows } = await this.#ask('looking for changes', {
-      sql: `SELECT FROM ${tableNames(this.#config).changes} WHERE (xid, seq) > ($1::bigint, $2::bigint) LIMIT 1`,
+      sql: `SELECT count(*) FROM (${after}) counted`,
       bindings: at.split('/'),
     });
-    return rows.length > 0;
+    return Number(rows[0]![0]);
   }
 
   async *pages(at: string, signal: AbortSignal): AsyncGenerator<RecordedPage> {

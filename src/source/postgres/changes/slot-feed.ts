@@ -108,6 +108,10 @@ class SlotFeed implements ChangeFeed {
     return written == null || logPosition(written) !== logPosition(position.at);
   }
 
+  countUnread(): Promise<null> {
+    return Promise.resolve(null);
+  }
+
   async *read(position: FeedPosition, signal: AbortSignal): AsyncGenerator<ChangeGroup> {
     signal.throwIfAborted();
     const taken = await this.#take('reading changes');

@@ -103,9 +103,10 @@ export class SqliteChangeTable implements ChangeTable {
     return Number(one) - Number(other);
   }
 
-  async hasRowsAfter(at: string): Promise<boolean> {
-    const sql = `SELECT 1 FROM ${tableNames(this.#config).changes} WHERE seq > CAST(? AS INTEGER) LIMIT 1`;
-    return (await this.#ask({ sql, bindings: [at] })).rows.length > 0;
+  async countRowsAfter(at: string, bound: number): Promise<number> {
+    const after = `SELECT 1 FROM ${tableNames(this.#config).changes} WHERE seq > CAST(? AS INTEGER) LIMIT ${bound}`;
+    const { rows } = await this.#ask({ sql: `SELECT count(*) FROM (${after})`, bindings: [at] });
+    return Number(rows[0]![0]);
   }
 
   async *pages(at: string, signal: AbortSignal): AsyncGenerator<RecordedPage> {
