@@ -26,7 +26,10 @@ import { openRetention, type LedgerRetention } from './retention/prune.js';
  * `state_refused`.
  */
 export interface LedgerView {
-  readonly runs: Pick<Runs, 'find' | 'latest' | 'recorded' | 'notEnded' | 'ofSchedule' | 'hasRecordsOfEarlierFiles'>;
+  readonly runs: Pick<
+    Runs,
+    'find' | 'latest' | 'latestNotRefused' | 'recorded' | 'notEnded' | 'ofSchedule' | 'hasRecordsOfEarlierFiles'
+  >;
   readonly ids: IdsView;
   readonly filesOfRuns: FilesOfRuns;
   readonly partitions: Pick<Partitions, 'position'>;

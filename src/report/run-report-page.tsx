@@ -2,6 +2,7 @@
 import { formatSeconds } from '../domain/values/duration.js';
 import { quantity } from '../domain/values/quantity.js';
 import type { Counts } from '../domain/run/run.js';
+import { isRefused } from '../domain/run/refused.js';
 import { secondsOf, type RunHistory } from '../domain/run/run-history.js';
 import { count, rateText, timeText } from './figures.js';
 import { Section, Table, type Cell } from './parts.js';
@@ -26,11 +27,17 @@ const countCells = ({ read, accepted, unchanged, waiting, deadLettered }: Counts
 const COUNT_HEADINGS = ['read', 'accepted', 'unchanged', 'waiting', 'dead-lettered'];
 
 function Outcome({ history }: { readonly history: RunHistory }) {
-  const { outcome, asOf } = history;
+  const { outcome, failure, asOf } = history;
   if (outcome === 'running')
     return (
       <p>
         <span class="outcome">still going</span>; this is its state at {timeText(asOf)}.
+      </p>
+    );
+  if (isRefused(failure))
+    return (
+      <p>
+        <span class="outcome">refused</span>, because another run was working; it has done nothing.
       </p>
     );
   const isGood = outcome === 'complete' || outcome === 'complete_with_dead_letters';

@@ -316,7 +316,7 @@ describe('status', () => {
       );
     await refuse('1 h');
     await shop.run();
-    expect((await status(SYNC)).stdout).not.toContain('refused');
+    expect((await status(SYNC)).stdout).not.toContain('refused since then');
     await refuse('0');
     await refuse('0');
     expect(await status(SYNC)).toMatchObject({

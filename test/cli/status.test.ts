@@ -130,7 +130,7 @@ it('shows runs with a wrong input, with and without the name of a sync', async (
   expect(all.code).toBe(1);
 });
 
-it('says why a run failed in the middle, and reports no failure of a sync whose second run was refused', async () => {
+it('says why a run failed in the middle, and lists a second run as refused, which is no failure of the sync', async () => {
   await shop.work();
   onTestFinished(() => shop.rest());
   await addOldRuns();
@@ -152,7 +152,7 @@ it('says why a run failed in the middle, and reports no failure of a sync whose 
   shop.proxy.fail(undefined);
   await first.result();
   const well = await status();
-  expect(well.stdout).toMatch(/shop +incremental +failed/);
+  expect(well.stdout).toMatch(/shop +incremental +refused/);
   expect(well.code).toBe(0);
 });
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { addCounts, NO_COUNTS, type RunReport } from '../../src/domain/run/run.js';
 import type { RunHistory } from '../../src/domain/run/run-history.js';
 import { outcomesOverTime } from '../../src/report/plots/over-time.js';
@@ -71,6 +71,24 @@ describe('report', () => {
     );
     expect((await command('shpo')).stderr).toContain('did you mean "shop"?');
     expect((await command('shop', '--force')).stderr).toContain('--force needs --html');
+  });
+
+  it('takes a run that was refused for no failure, and shows the one before it as the latest', async () => {
+    const [refused] = await shop.state.query<{ id: string }>(
+      `INSERT INTO partner_sync.runs (sync, kind, mode, input, mapping_version, workflow_id, first_execution_run_id, trigger, ended_at, outcome, failure_code, failure_message)
+       VALUES ('shop', 'sync', 'full', '{}', 'v', 'w', gen_random_uuid(), 'schedule', now(), 'failed', 'run_in_progress', 'run 1 is in progress') RETURNING id`,
+    );
+    onTestFinished(() =>
+      shop.state.query(`DELETE FROM partner_sync.runs WHERE id = $1`, [refused!.id]).then(() => undefined),
+    );
+    expect((await command('shop')).stdout).toContain(`run ${report.run} of shop (full)`);
+    const { stdout } = await command('shop', refused!.id);
+    expect(stdout).toContain(`run ${refused!.id} of shop (full)  REFUSED`);
+    expect(stdout).toContain('run_in_progress: run 1 is in progress');
+    expect(await command('shop', refused!.id, '--html', inFolder('refused.html'))).toMatchObject({ code: 0 });
+    const page = readFileSync(inFolder('refused.html'), 'utf8');
+    expect(page).toContain('refused');
+    expect(page).not.toContain('✗');
   });
 
   it('writes a file only for the user, and replaces one only with --force', async () => {

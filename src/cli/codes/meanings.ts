@@ -12,7 +12,7 @@ interface Meaning {
 type RowOutcome = 'accepted' | 'unchanged' | 'waiting' | 'pending' | 'contended' | 'dead-lettered';
 
 /** How a run, a row or a record ended. */
-export const OUTCOME_MEANINGS: Readonly<Record<RunOutcome | 'failed' | RowOutcome, Meaning>> = {
+export const OUTCOME_MEANINGS: Readonly<Record<RunOutcome | 'failed' | 'refused' | RowOutcome, Meaning>> = {
   complete: { meaning: 'Of a run: everything that was read is on the platform.', remedy: null },
   complete_with_dead_letters: {
     meaning: 'Of a run: everything that was read is on the platform, except dead letters.',
@@ -25,6 +25,10 @@ export const OUTCOME_MEANINGS: Readonly<Record<RunOutcome | 'failed' | RowOutcom
   failed: {
     meaning: 'Of a run: it ended with an error before everything was read.',
     remedy: '`partner-sync status <sync>` shows the error; start a new run once its cause is removed.',
+  },
+  refused: {
+    meaning: 'Of a run: another run of the sync was working, so it has done nothing. It counts as no failure.',
+    remedy: null,
   },
   accepted: { meaning: 'Of a row: the platform has accepted its record.', remedy: null },
   unchanged: { meaning: 'Of a row: the platform already had this record, so nothing was sent.', remedy: null },

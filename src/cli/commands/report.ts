@@ -32,7 +32,7 @@ export function addReport(program: Command): void {
       "Shows a run's rows by outcome, its rate, the causes of its dead letters, its slowest parts, its requests to the platform, and how it compares with the runs before it. Contains no value of a row.",
     )
     .argument('<sync>', 'folder in the mappings folder')
-    .argument('[run]', `id of a run, as status shows it; ${LATEST}: the latest one`, LATEST)
+    .argument('[run]', `id of a run, as status shows it; ${LATEST}: the latest one that was not refused`, LATEST)
     .option('--html <file>', 'write one HTML file with plots, which needs no network')
     .option('--force', 'replace the file if it exists')
     .option('--json', 'print one JSON document')
@@ -61,7 +61,7 @@ export function addReport(program: Command): void {
 async function runOf(parts: ViewParts, sync: string, run: string): Promise<RunHistory> {
   const { runs, runHistories } = await parts.ledger();
   const latest = await runs.latest(sync, NAMED);
-  const id = run === LATEST ? latest[0]?.id : run;
+  const id = run === LATEST ? ((await runs.latestNotRefused(sync)) ?? latest[0])?.id : run;
   const history = id !== undefined && /^[0-9]{1,18}$/.test(id) ? await runHistories.of(id) : undefined;
   if (history?.sync === sync) return history;
   await assertKnown(parts, sync);

@@ -160,7 +160,8 @@ async function pastRun(parts: ViewParts, sync: string, id: string): Promise<{ re
   }
   const shown = shownRun(run);
   if (run.report !== null) return { report: run.report, lines: reportLines(run.report) };
-  const end = shown.failure === null ? shown.outcome : `failed: ${shown.failure.code}: ${shown.failure.message}`;
+  const end =
+    shown.failure === null ? shown.outcome : `${shown.outcome}: ${shown.failure.code}: ${shown.failure.message}`;
   return {
     report: shown,
     lines: [`run ${id} of ${sync} (${shown.mode}), started ${shown.startedAt}: ${printable(end)}`],

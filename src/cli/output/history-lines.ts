@@ -1,6 +1,7 @@
 /** Prints what a run did over time for people: its report, then what the report does not have. */
 import { formatSeconds } from '../../domain/values/duration.js';
 import { groupBy } from '../../domain/values/group-by.js';
+import { isRefused } from '../../domain/run/refused.js';
 import { secondsOf, type RunHistory } from '../../domain/run/run-history.js';
 import { reportLines } from './report-lines.js';
 import { printable, table } from './text-table.js';
@@ -16,7 +17,10 @@ export const historyLines = (history: RunHistory): string[] => [
 /** A run that has not ended, or has failed, has no report. */
 function unreportedLines(history: RunHistory): string[] {
   const { run, sync, mode, outcome, failure, mappings } = history;
-  const end = outcome === 'running' ? 'STILL GOING' : outcome.toUpperCase().replaceAll('_', ' ');
+  const end =
+    outcome === 'running'
+      ? 'STILL GOING'
+      : (isRefused(failure) ? 'refused' : outcome).toUpperCase().replaceAll('_', ' ');
   return [
     `run ${run} of ${sync} (${mode})  ${end}  ${formatSeconds(secondsOf(history))}`,
     ...(failure === null ? [] : [`${failure.code}: ${printable(failure.message)}`]),

@@ -3,6 +3,7 @@
  */
 import { ERROR_CATALOGUE, type ErrorCode } from '../../domain/errors.js';
 import { ABANDONED, type RunFailure } from '../../domain/run/work.js';
+import { isRefused } from '../../domain/run/refused.js';
 import type { RunRow } from '../../ledger/runs/runs.js';
 import { printable } from '../output/text-table.js';
 import type { UnrecordedRun } from './unrecorded-runs.js';
@@ -12,6 +13,7 @@ export interface ShownRun {
   readonly run: string;
   readonly sync: string;
   readonly mode: string;
+  /** `running`, `refused` if another run was in its way, or how it ended. */
   readonly outcome: string;
   readonly startedAt: string;
   readonly endedAt: string | null;
@@ -40,20 +42,23 @@ export const abandonedRun = (run: RunRow): RunRow => ({
 });
 
 /** A row of the ledger as {@link ShownRun}. */
-export const shownRun = (run: RunRow): ShownRun => ({
-  run: run.id,
-  sync: run.sync,
-  mode: run.mode,
-  outcome: run.outcome ?? 'running',
-  startedAt: run.started_at.toISOString(),
-  endedAt: run.ended_at?.toISOString() ?? null,
-  workflowId: run.workflow_id,
-  startedBy: run.started_by,
-  failure:
+export function shownRun(run: RunRow): ShownRun {
+  const failure =
     run.outcome === 'failed'
       ? { code: run.failure_code ?? 'unexpected', message: run.failure_message ?? 'no reason is known' }
-      : null,
-});
+      : null;
+  return {
+    run: run.id,
+    sync: run.sync,
+    mode: run.mode,
+    outcome: isRefused(failure) ? 'refused' : (run.outcome ?? 'running'),
+    startedAt: run.started_at.toISOString(),
+    endedAt: run.ended_at?.toISOString() ?? null,
+    workflowId: run.workflow_id,
+    startedBy: run.started_by,
+    failure,
+  };
+}
 
 /**
  * Syncs whose last ended run failed. A run that was turned away because another was in progress does not count: the
@@ -61,7 +66,7 @@ export const shownRun = (run: RunRow): ShownRun => ({
  */
 export function failingSyncs(runs: readonly ShownRun[], unrecorded: readonly UnrecordedRun[]): FailingSync[] {
   const ended = [
-    ...runs.filter((run) => run.outcome !== 'running' && run.failure?.code !== 'run_in_progress'),
+    ...runs.filter((run) => run.outcome !== 'running' && !isRefused(run.failure)),
     ...unrecorded.filter((run) => run.state === 'failed'),
   ].sort((a, b) => Date.parse(b.startedAt) - Date.parse(a.startedAt));
   return [...new Set(ended.map((run) => run.sync))].flatMap((sync) => {

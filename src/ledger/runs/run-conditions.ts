@@ -6,7 +6,7 @@ export const IS_SYNC = `kind = 'sync' AND mode <> 'sample'`;
 export const IS_GOOD = `outcome IN ('complete', 'complete_with_dead_letters')`;
 /** Was turned away because another run was working: it says nothing about the sync. */
 export const IS_REFUSED = `failure_code = 'run_in_progress'`;
-const IS_NOT_REFUSED = `failure_code IS DISTINCT FROM 'run_in_progress'`;
+export const IS_NOT_REFUSED = `failure_code IS DISTINCT FROM 'run_in_progress'`;
 /** Has failed or ended incomplete. */
 export const IS_BAD = `outcome IN ('failed', 'incomplete') AND ${IS_NOT_REFUSED}`;
 /** Tells how often a schedule starts runs, and how long they take. */

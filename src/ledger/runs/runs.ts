@@ -10,7 +10,7 @@ import { inTransaction } from '../database/statements.js';
 import type { Actor, NewAuditEntry } from '../../domain/run/audit.js';
 import { writeAudit } from '../audit.js';
 import { COUNT_BOUND } from '../../domain/values/quantity.js';
-import { IS_BAD, IS_GOOD, IS_REFUSED } from './run-conditions.js';
+import { IS_BAD, IS_GOOD, IS_NOT_REFUSED, IS_REFUSED } from './run-conditions.js';
 import { keepFiles, noRun, removeUnusedFiles } from './sync-files.js';
 
 export interface RunRow {
@@ -68,6 +68,8 @@ export interface Runs {
   get(runId: string): Promise<RunRow>;
   /** Up to `limit` runs, newest first; of all syncs if none is named. */
   latest(sync: string | undefined, limit: number): Promise<readonly RunRow[]>;
+  /** The newest run of the sync that was not refused: beside a run that works for days, many may be. */
+  latestNotRefused(sync: string): Promise<RunRow | undefined>;
   /** How the runs that a schedule started have ended. */
   ofSchedule(scheduleId: string): Promise<ScheduleRuns>;
   /**
@@ -185,6 +187,8 @@ export function openRuns(knex: Knex): Runs {
         .orderBy('id', 'desc')
         .limit(limit)
         .select<RunRow[]>(),
+    latestNotRefused: (sync) =>
+      knex('runs').where({ sync }).whereRaw(IS_NOT_REFUSED).orderBy('id', 'desc').first<RunRow | undefined>(),
     takeLease: (sync, runId) =>
       inTransaction(knex, async (trx) => {
         // Of two that ask at the same time, one sees the other's lease; and a run that ends waits, and gives its own back.
