@@ -75,7 +75,7 @@ export async function verifyAll(parts: Parts, output: Output, say: (line: string
   const sync = await parts.openSync(DEMO_SYNC);
   const options = { readBack: 'all', seed: 'demo', note: (line: string) => output.note(line) } as const;
   const results = await reconcileSync(await parts.dependencies(), sync, mappingsInOrder(sync.spec), options);
-  for (const line of reconciliationLines(results)) say(`   ${line}`);
+  for (const line of reconciliationLines(DEMO_SYNC, results)) say(`   ${line}`);
   return results.every(agrees);
 }
 

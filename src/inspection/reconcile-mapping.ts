@@ -39,6 +39,8 @@ export interface Reconciliation
   readonly equal: number;
   /** How many of the rows were compared with the platform itself. */
   readonly readBack: number;
+  /** How many of the rows that differ have a dead letter in the ledger. */
+  readonly deadLetters: number;
 }
 
 /** Rows of a key range, roughly: large compared with a page, small compared with a table. */
@@ -80,7 +82,8 @@ export async function reconcileMapping(
   const { counts, ...report } = work.differences.report();
   const equal = rows - counts.stale - counts.missing - counts.duplicate - counts.unmappable;
   const asked = options.readBack === 'all' ? rows - counts.unmappable : drawn.size;
-  return { mapping: mapping.spec.name, rows, equal, ...counts, readBack: asked, ...report };
+  const deadLetters = await work.deadLettered.count();
+  return { mapping: mapping.spec.name, rows, equal, ...counts, readBack: asked, deadLetters, ...report };
 }
 
 const nameOf = ({ tenant, externalId }: MappedRecord): string => `${tenant}/${externalId}`;

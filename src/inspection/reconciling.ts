@@ -1,6 +1,7 @@
 /** What the steps of reconciling a mapping share. */
 import type { MappedRecord } from '../domain/records/record.js';
 import type { RecordPlace } from '../ledger/record-key.js';
+import { openDeadLetteredRows, type DeadLetteredRows } from './dead-lettered-rows.js';
 import type { OpenMapping, OpenSync, Views } from '../delivery/dependencies.js';
 import { openDifferences, type Difference, type Differences } from './differences.js';
 import { inKeyOrder } from '../reading/reading-order.js';
@@ -19,6 +20,8 @@ export interface Reconciling {
   readonly cuts: readonly RecordPlace[];
   readonly sums: IntervalSums;
   readonly differences: Differences;
+  /** Those of them of which the ledger knows why. */
+  readonly deadLettered: DeadLetteredRows;
   /** The ledger's numbers of the records' tenants; 0 for a tenant to which nothing was ever sent. */
   readonly tenantIds: (records: readonly Pick<MappedRecord, 'tenant'>[]) => Promise<ReadonlyMap<string, number>>;
 }
@@ -34,6 +37,7 @@ export async function startReconciling(
   tell: (difference: Difference) => Promise<void> | void = () => undefined,
 ): Promise<Reconciling> {
   const cuts = await deps.ledger.acceptedHashes.cuts(mapping.mappingId, MOST_INTERVALS);
+  const deadLettered = openDeadLetteredRows((keys) => deps.ledger.deadLetters.countRows(mapping.mappingId, keys));
   return {
     deps,
     mapping,
@@ -41,7 +45,11 @@ export async function startReconciling(
     mappedSource: { source: sync.source, plan: inKeyOrder(mapping.plan), mapper: (columns) => mapping.mapper(columns) },
     cuts,
     sums: openIntervalSums(cuts),
-    differences: openDifferences(tell),
+    differences: openDifferences(async (difference) => {
+      await deadLettered.add(difference);
+      await tell(difference);
+    }),
+    deadLettered,
     tenantIds: knownTenants(deps),
   };
 }

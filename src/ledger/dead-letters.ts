@@ -9,6 +9,7 @@ import type { Actor } from '../domain/run/audit.js';
 import type { JsonObject } from '../domain/values/json.js';
 import { writeAudit } from './audit.js';
 import { inTransaction } from './database/statements.js';
+import { keyHash } from './key-hash.js';
 import { recordKey, type RecordPlace } from './record-key.js';
 
 /** All methods are about one sync or one of its mappings; a sync that no run has seen has no dead letters. */
@@ -19,6 +20,8 @@ export interface DeadLetterView {
   /** Up to `limit` dead letters in the order of their ids, from the one after the id `after`; `'0'` begins. */
   page(sync: string, filter: DeadLetterFilter, after: string, limit: number): Promise<readonly StoredDeadLetter[]>;
   get(sync: string, id: string): Promise<StoredDeadLetter | undefined>;
+  /** How many rows with one of these keys have a dead letter. */
+  countRows(mappingId: number, keys: readonly SourceKey[]): Promise<number>;
   /** The dead letters of all records with this external id, in whichever tenant. */
   ofRecord(mappingId: number, externalId: string): Promise<readonly StoredDeadLetter[]>;
 }
@@ -255,6 +258,14 @@ export function openDeadLetterView(knex: Knex): DeadLetterView {
     async get(sync, id) {
       const [row] = await rows().where({ 'm.sync': sync, 'd.id': id });
       return row === undefined ? undefined : storedDeadLetterOf(row);
+    },
+    async countRows(mappingId, keys) {
+      const { rows } = await knex.raw<{ rows: { n: number }[] }>(
+        `SELECT count(*)::float8 AS n FROM dead_letters WHERE mapping_id = ?
+           AND key_hash IN (SELECT ${keyHash('key')} FROM jsonb_array_elements(CAST(? AS jsonb)) AS r(key))`,
+        [mappingId, JSON.stringify(keys)],
+      );
+      return rows[0]!.n;
     },
     async ofRecord(mappingId, externalId) {
       const found = await rows().where({ 'd.mapping_id': mappingId, 'd.external_id': externalId }).orderBy('d.id');

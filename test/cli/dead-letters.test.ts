@@ -54,6 +54,23 @@ it('shows one dead letter, with what to do about it', async () => {
   expect(unknown.stderr).toContain('there is no dead letter 999999 of shop');
 });
 
+it('are told by reconcile from the differences of which nobody knows, with the command that lists them', async () => {
+  const reconcile = (...args: string[]) =>
+    runInProcess(['reconcile', SYNC, '--mapping', 'customers', ...args], shop.env);
+  const allDead = await reconcile();
+  expect(allDead.code).toBe(1);
+  expect(allDead.stdout).toMatch(
+    /27 differences\n27 of them are known dead letters: partner-sync dead-letters list shop\n$/,
+  );
+
+  // One that could be mapped by now is missing, and its dead letter is still there; another one has changed since.
+  await shop.source.query(`UPDATE shop.customers SET email = 'right@example.org' WHERE id = 1`);
+  await shop.source.query(`UPDATE shop.customers SET name = 'Changed' WHERE id = 30`);
+  const { json } = await reconcile('--json');
+  expect(json()).toMatchObject({ mappings: [{ missing: 1, stale: 1, unmappable: 26, deadLetters: 27 }] });
+  await shop.source.query(`UPDATE shop.customers SET email = 'canary' WHERE id = 1`);
+});
+
 it('exports all dead letters as JSON, and as CSV without formulas that a spreadsheet would run', async () => {
   const csv = (await deadLetters('export', SYNC)).stdout.trimEnd().split('\r\n');
   expect(csv[0]).toBe(

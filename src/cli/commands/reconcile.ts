@@ -68,7 +68,7 @@ export function addReconcile(program: Command): void {
         const agree = results.every(agrees);
         const drawn = typeof readBack === 'number' ? { seed } : {};
         output.result({ sync: name, agree, ...drawn, mappings: results }, () => [
-          ...reconciliationLines(results),
+          ...reconciliationLines(name, results),
           ...(typeof readBack === 'number'
             ? [`to draw the same sample again: --read-back sample ${readBack} --seed ${seed}`]
             : []),
@@ -118,10 +118,10 @@ function openStream(file: string) {
 }
 
 /**
- * The result for people: counts of each mapping, the key ranges that differ, some examples, and a last line that says
- * whether anything differs.
+ * The result for people: counts of each mapping, the key ranges that differ, some examples, and at the end whether anything
+ * differs, and how much of that is known as dead letters.
  */
-export function reconciliationLines(results: readonly Reconciliation[]): string[] {
+export function reconciliationLines(sync: string, results: readonly Reconciliation[]): string[] {
   const lines = table(
     [
       'mapping',
@@ -162,5 +162,10 @@ export function reconciliationLines(results: readonly Reconciliation[]): string[
   }
   const differences = results.reduce((n, r) => n + r.rows - r.equal + r.extra, 0);
   lines.push('', differences === 0 ? '0 differences: source and platform agree' : quantity(differences, 'difference'));
+  const deadLetters = results.reduce((n, r) => n + r.deadLetters, 0);
+  if (deadLetters > 0)
+    lines.push(
+      `${quantity(deadLetters, 'of them is a known dead letter', 'of them are known dead letters')}: partner-sync dead-letters list ${sync}`,
+    );
   return lines;
 }
