@@ -100,7 +100,7 @@ export const ERROR_CATALOGUE = {
     meaning:
       'The source no longer has all changes since they were last read: its slot or change table was dropped, invalidated, created anew or advanced by somebody else, or belongs to another database.',
     remedy:
-      'Install the feed again if it is gone. The next run reads every row and finds deleted ones, so nothing is left out.',
+      'If the slot or the change table is gone, run `partner-sync changes install <sync>`; if it is there and cannot be read, run `partner-sync changes remove <sync>` before that. The next run reads every row and finds deleted ones, so nothing is left out.',
   },
   source_key_unusable: {
     retry: 'never',

@@ -109,6 +109,31 @@ describe.each(here(TEST_DIALECTS))('a sync that goes by a change table of $name'
     expect(await shop.run()).toMatchObject({ outcome: 'complete', total: { read: 0 } });
   }, 180_000);
 
+  it('has lost its changes if its change table was dropped, and reads every row once that is installed again', async () => {
+    const database = await dialect.create();
+    onTestFinished(() => database.drop());
+    await database.run(CUSTOMERS);
+    await database.run(`INSERT INTO customers (id, name, email, status) VALUES (1, 'Customer', 'c@example.org', 'A')`);
+    const load = () => Promise.resolve();
+    const shop = await openShop({ sourceUrl: database.url, other: { files: files(), load } });
+    onTestFinished(() => shop.close());
+    const install = () => runInProcess(['changes', 'install', SYNC, '--apply'], shop.env);
+    expect(await install()).toMatchObject({ code: 0 });
+    await shop.work();
+    expect(await shop.run()).toMatchObject({ total: { read: 1, accepted: 1 } });
+
+    await database.run(`DROP TABLE ${dialect.speaks === 'postgres' ? 'partner_sync_changes.' : ''}${CHANGES.table}`);
+    await expect(async () => database.run(`UPDATE customers SET name = 'Anna'`)).rejects.toThrow();
+    expect(await failureOf(await shop.start('sync', { sync: SYNC }))).toMatchObject({ type: 'changes_lost' });
+    expect(await install()).toMatchObject({ code: 0 });
+    // A connection of SQLite that was open meanwhile looks for the table only once it has read something.
+    await database.run('SELECT 1 FROM customers');
+    await database.run(`UPDATE customers SET name = 'Anna'`);
+    expect(await shop.run()).toMatchObject({ outcome: 'complete', total: { read: 1, accepted: 1 } });
+    expect(await shop.stored('customer', '1')).toMatchObject({ name: 'Anna' });
+    expect(await shop.run()).toMatchObject({ outcome: 'complete', total: { read: 0 } });
+  }, 120_000);
+
   it('reads every row again if its triggers were made again, or its database was restored from an older copy', async () => {
     const database = await dialect.create();
     onTestFinished(() => database.drop());
