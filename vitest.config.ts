@@ -10,6 +10,7 @@ const ALONE = [
   // These replace a module of Node's for all that they load.
   'test/delivery/recover-partition.test.ts',
   'test/source/sqlite-change-table.test.ts',
+  'test/cli/init-feeds.test.ts',
 ];
 
 /** `npm run record-histories` runs what writes files, and nothing else. */
