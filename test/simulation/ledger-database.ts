@@ -100,6 +100,8 @@ export class LedgerDatabase {
     kernel.after(
       random.next() * 2,
       () => {
+        // It has died with its transaction: the statement would be one of its own.
+        if (socket.isOver) return;
         if (random.chance(faults.lostStatement)) {
           socket.cut();
           return;
