@@ -25,6 +25,8 @@ async function growingSource(ledger: () => Ledger = () => the.ledger) {
     relation: { query: 'SELECT 1' },
     cursor: { column: 'changed', overlap: 60 },
     feed: null,
+    schema: { externalIdField: 'customerId' },
+    fields: new Map(),
   };
   const deps = {
     get ledger() {

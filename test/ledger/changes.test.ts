@@ -271,6 +271,28 @@ it('are still looked for by a run in mode live after another run has looked all 
   await the.ledger.runs.end(live, 'complete');
 });
 
+it('are not all that is left to a run that loads after all records were looked through, unless it goes on with them itself', async () => {
+  await note([]);
+  const { removals, feeds } = the.ledger;
+  const search = async (): Promise<void> => {
+    const plan = await removals.open(await newRun(the.ledger), the.mappingId, '{}');
+    await feeds.beginSearch(the.mappingId, plan.id);
+    await removals.finish(plan);
+  };
+  await search();
+  const live = await newRun(the.ledger, { mode: 'live' });
+  await feeds.beginLoad(the.mappingId, live);
+  expect(await fed()).toMatchObject({ loaded: false, missedDeletes: false });
+  await the.ledger.runs.end(live, 'incomplete');
+
+  const next = await newRun(the.ledger, { mode: 'incremental' });
+  await feeds.beginLoad(the.mappingId, next);
+  expect(await fed()).toMatchObject({ loaded: false, missedDeletes: true });
+  await search();
+  await feeds.beginLoad(the.mappingId, next);
+  expect(await fed()).toMatchObject({ missedDeletes: false });
+});
+
 it('come from one feed: with another one, every row has to be read', async () => {
   await note([]);
   await the.ledger.feeds.beginLoad(the.mappingId, '7');

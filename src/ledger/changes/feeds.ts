@@ -92,7 +92,7 @@ export interface Feeds extends FeedView, FeedStates {
   /**
    * The run is about to read every row of the mapping; once its partitions are done, the mapping is loaded. Not if a run in
    * mode `live` loads it already, which waits for its own reading. Records are to be looked for, too: a run that was stopped while
-   * it loaded may have done that, but rows may have been deleted since, and this run reads no changed rows.
+   * it loaded may have done that, but rows may have been deleted since, and only one in mode `live` reads changed rows afterwards.
    */
   beginLoad(mappingId: number, runId: string): Promise<void>;
   /**
@@ -208,7 +208,8 @@ export function openFeeds(knex: Knex): Feeds {
     async beginLoad(mappingId, runId) {
       await knex.raw(
         `UPDATE fed_mappings SET load_run_id = :runId,
-           missed_deletes = missed_deletes OR (NOT loaded AND load_run_id IS DISTINCT FROM :runId)
+           missed_deletes = missed_deletes OR (NOT loaded AND load_run_id IS DISTINCT FROM :runId
+             AND (SELECT mode FROM runs WHERE id = :runId) IS DISTINCT FROM 'live')
          WHERE mapping_id = :mappingId
            AND NOT EXISTS (SELECT FROM runs l WHERE l.id = load_run_id AND l.mode = 'live' AND l.ended_at IS NULL AND l.id <> :runId)`,
         { mappingId, runId },
