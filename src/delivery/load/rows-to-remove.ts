@@ -36,66 +36,66 @@ export interface RowsLeft {
  * To be called before the rows are delivered: afterwards nobody can tell a row that has moved from one that was always there.
  */
 export async function rowsToRemove(context: PartitionContext, rows: readonly ReadChangedRow[]): Promise<RowsLeft> {
-  const { spec } = context.mapping;
-  const found: { left: Set<string>; planned: RowsOfPlan | null } = { left: new Set(), planned: null };
-  if (!removesRecords(spec) || !keyTellsId(spec)) return found;
-  const tenants = (await context.sync.tenants()).length;
-  const together = Math.max(1, Math.floor(CANDIDATES_AT_ONCE / tenants));
-  for (let from = 0; from < rows.length; from += together) {
-    const { left, planned } = await leftAmong(context, rows.slice(from, from + together));
-    for (const seq of left) found.left.add(seq);
-    // A run has one plan for a mapping.
-    if (planned !== null) found.planned = { ...planned, seqs: [...(found.planned?.seqs ?? []), ...planned.seqs] };
+  const { deps, sync, mapping, partition } = context;
+  if (!removesRecords(mapping.spec) || !keyTellsId(mapping.spec)) return { left: new Set(), planned: null };
+  const tenants = await sync.tenants();
+  const records = await recordsOf(context, tenants.length > 1 ? rows : rows.filter(({ result }) => result === null));
+  if (records.length === 0) return { left: new Set(), planned: null };
+  const gone = records.filter(({ row }) => row.result === null).map(({ row }) => row.seq);
+  const { changedRows } = deps.ledger;
+  // Before the records are looked up: what a run has sent that ends in between is found.
+  const isReadElsewhere =
+    gone.length > 0 && (await changedRows.leaveToOtherRuns(mapping.mappingId, partition.runId, gone));
+  const undecided = new Set(isReadElsewhere ? gone : []);
+  const removed: Candidate[] = [];
+  // By tenants, of which each has its own part of the ledger's index.
+  const together = Math.max(1, Math.floor(CANDIDATES_AT_ONCE / records.length));
+  for (let from = 0; from < tenants.length; from += together) {
+    const found = await vanishedIn(context, tenants.slice(from, from + together), records);
+    removed.push(...found.removed);
+    for (const { row } of found.open) undecided.add(row.seq);
   }
-  return found;
-}
-
-async function leftAmong(context: PartitionContext, rows: readonly ReadChangedRow[]): Promise<RowsLeft> {
-  const candidates = await candidatesOf(context, rows);
-  if (candidates.length === 0) return { left: new Set(), planned: null };
-  const { changedRows, knownRecords } = context.deps.ledger;
-  const { mappingId } = context.mapping;
-  const { runId } = context.partition;
-  const gone = rows.filter(({ result }) => result === null).map(({ seq }) => seq);
-  // In this order: what a run has sent that ends in between is found.
-  const isReadElsewhere = gone.length > 0 && (await changedRows.leaveToOtherRuns(mappingId, runId, gone));
-  const known = await knownRecords.among(mappingId, await keysOf(context, candidates));
-  const there = candidates.filter((candidate, i) => {
-    const contentHash = known.sent.get(i);
-    return contentHash !== undefined && !isRemoved(context.mapping, { ...candidate, contentHash });
-  });
-  // The platform may still apply them.
-  const open = candidates.filter((_, i) => known.undecided.has(i));
-  // Rows of other tenants may have records with the same external ids.
-  const vanished = new Set(await vanishedAmong(context.sync, context.mapping, [...new Set([...there, ...open])]));
-  const undecided = new Set([
-    ...(isReadElsewhere ? gone : []),
-    // Looked at again when it is decided what becomes of the record.
-    ...open.filter((candidate) => vanished.has(candidate)).map(({ row }) => row.seq),
-  ]);
-  const removed = there.filter((candidate) => vanished.has(candidate));
   const planned = await addToPlan(context, removed, undecided);
   return { left: new Set([...undecided, ...removed.map(({ row }) => row.seq)]), planned };
 }
 
-/** Of a row that is gone: the record with its external id in any tenant. Of one that is there: those in all other tenants. */
-async function candidatesOf(
-  { sync, mapping }: PartitionContext,
-  rows: readonly ReadChangedRow[],
-): Promise<Candidate[]> {
-  const tenants = await sync.tenants();
-  const asked = tenants.length > 1 ? rows : rows.filter(({ result }) => result === null);
-  if (asked.length === 0) return [];
+type OfRow = Pick<Candidate, 'externalId' | 'row'>;
+
+/** The record of each row, in whichever tenant. */
+async function recordsOf({ sync, mapping }: PartitionContext, rows: readonly ReadChangedRow[]): Promise<OfRow[]> {
+  if (rows.length === 0) return [];
   const { columns, externalIdOf } = mapping.compiled(await sync.source.describe(mapping.plan.relation));
   const places = columns.map((column) => mapping.plan.key.indexOf(column));
-  return asked.flatMap((row) => {
+  return rows.flatMap((row) => {
     const externalId = externalIdOf(places.map((place) => row.key[place] ?? null));
     // The record of a row without a known tenant may be that of any of them.
-    if (externalId === null || (row.result !== null && row.result.tenant === null)) return [];
-    return tenants
-      .filter((tenant) => tenant !== row.result?.tenant)
-      .map((tenant): Candidate => ({ tenant, externalId, row }));
+    return externalId === null || (row.result !== null && row.result.tenant === null) ? [] : [{ externalId, row }];
   });
+}
+
+/**
+ * The records without a row in these tenants: of a row that is gone in any of them, of one that is there in all but its own.
+ * `open`: the platform may still apply them; they are looked at again when it is decided what becomes of them.
+ */
+async function vanishedIn(
+  context: PartitionContext,
+  tenants: readonly string[],
+  records: readonly OfRow[],
+): Promise<{ readonly removed: readonly Candidate[]; readonly open: readonly Candidate[] }> {
+  const { deps, sync, mapping } = context;
+  const candidates = tenants.flatMap((tenant) =>
+    records.flatMap((record) => (record.row.result?.tenant === tenant ? [] : [{ ...record, tenant }])),
+  );
+  const known = await deps.ledger.knownRecords.among(mapping.mappingId, await keysOf(context, candidates));
+  const there = candidates.filter((candidate, i) => {
+    const contentHash = known.sent.get(i);
+    return contentHash !== undefined && !isRemoved(mapping, { ...candidate, contentHash });
+  });
+  const open = candidates.filter((_, i) => known.undecided.has(i));
+  // Rows of other tenants may have records with the same external ids.
+  const vanished = new Set(await vanishedAmong(sync, mapping, [...new Set([...there, ...open])]));
+  const isVanished = (candidate: Candidate): boolean => vanished.has(candidate);
+  return { removed: there.filter(isVanished), open: open.filter(isVanished) };
 }
 
 async function keysOf({ deps }: PartitionContext, names: readonly RecordName[]) {
