@@ -1,5 +1,5 @@
 /** The record that marks its row as deleted. It is made without the row, so its key is one that no row can have. */
-import type { MappedRecord } from '../domain/records/record.js';
+import { marksAsDeleted, type MappedRecord } from '../domain/records/record.js';
 import type { SourceKey } from '../domain/source/source.js';
 import { recordOf } from '../records/record-list.js';
 import { deletedRecords } from '../mapping/compile/deleted-record.js';
@@ -34,5 +34,5 @@ export const isRemoved = (
   { externalId, contentHash }: { readonly externalId: string; readonly contentHash: string | null },
 ): boolean => {
   const removal = removalOf(mapping, { tenant: '', externalId });
-  return removal.deletion === 'apply' && removal.contentHash === contentHash;
+  return marksAsDeleted(removal) && removal.contentHash === contentHash;
 };

@@ -1,5 +1,5 @@
 /** Compares records with those that the platform returns (4.10). */
-import type { MappedRecord } from '../domain/records/record.js';
+import { marksAsDeleted, type MappedRecord } from '../domain/records/record.js';
 import type { OpenMapping, OpenSync, Views } from '../delivery/dependencies.js';
 import type { Pace } from '../platform/pace.js';
 import { milliseconds } from '../domain/timeouts.js';
@@ -24,7 +24,7 @@ export function readBack(
       budget: milliseconds('platformReadBack'),
       pace,
     });
-    if (stored === null) return record.deletion === 'apply' ? null : { kind: 'missing', what: 'not on the platform' };
+    if (stored === null) return marksAsDeleted(record) ? null : { kind: 'missing', what: 'not on the platform' };
     const [field] = stored.differs;
     return field === undefined ? null : { kind: 'stale', what: `field ${field} differs on the platform` };
   };

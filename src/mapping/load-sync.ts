@@ -7,7 +7,7 @@ import { nearest } from '../domain/values/names.js';
 import type { FeedConfig } from '../domain/source/change-feed.js';
 import type { NamedFile, ParsedFile, SyncFiles, TransformFileVersion } from '../domain/sync/sync-files.js';
 import type { SchemaDefinitionFile, SyncSpec } from '../domain/sync/sync.js';
-import { checkChanges, checkConnections, checkLive } from './check/check-changes.js';
+import { checkChanges, checkConnections, checkLiveMode } from './check/check-changes.js';
 import { checkDeletes, checkMirror } from './check/check-deletes.js';
 import { checkFields } from './check/check-fields.js';
 import { checkReferences, type CheckedMapping } from './check/check-references.js';
@@ -165,7 +165,7 @@ function checkFileContents(
   reportUnused(definitionFiles, mappingFiles);
   if (syncFile !== null && head !== null) {
     checkMirror(head, syncFile, mappings);
-    checkLive(head, syncFile, mappings);
+    checkLiveMode(head, syncFile, mappings);
   }
 
   const files = [

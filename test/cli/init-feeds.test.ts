@@ -8,19 +8,12 @@ import { createDatabase, type Database } from '../databases.js';
 import { here, mariadb, mysql, sqlite } from '../source/dialect-databases.js';
 import { dropSlot, startSlotServer, type SlotServer } from '../source/slot-server.js';
 import { isHere } from '../here.js';
+import { unwritable } from '../unwritable-folders.js';
 import { runInProcess } from './in-process.js';
 
-/** Folders that nobody may write, root included, who otherwise may whatever their modes say. */
-const unwritable = vi.hoisted(() => new Set<unknown>());
-vi.mock('node:fs/promises', async (original) => {
-  const files = await original<typeof Files>();
-  const refusal = Object.assign(new Error('permission denied'), { code: 'EACCES' });
-  return {
-    ...files,
-    access: (path: string, mode?: number) =>
-      unwritable.has(path) ? Promise.reject(refusal) : files.access(path, mode),
-  };
-});
+vi.mock('node:fs/promises', async (original) =>
+  (await import('../unwritable-folders.js')).withUnwritable(original as () => Promise<typeof Files>),
+);
 
 let server: SlotServer;
 beforeAll(async () => void (server = await startSlotServer()));

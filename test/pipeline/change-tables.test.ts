@@ -2,7 +2,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runInProcess } from '../cli/in-process.js';
 import { CHANGES, SET_BACK, undisturbed } from '../source/change-table-database.js';
-import { here, sqlite, TEST_DIALECTS } from '../source/dialect-databases.js';
+import { here, sqlite, TEST_DIALECTS, type TestDatabase } from '../source/dialect-databases.js';
 import { isHere } from '../here.js';
 import { open } from '../source/reading.js';
 import { failureOf, openShop, SYNC } from './shop.js';
@@ -34,6 +34,17 @@ interface Status {
     readonly tables: readonly { table: string; isReported: boolean }[];
     readonly warnings: readonly object[];
   }[];
+}
+
+/** A shop of this database's customers, with its change table installed and a worker. */
+async function installedShop(database: Pick<TestDatabase, 'url'>) {
+  const load = () => Promise.resolve();
+  const shop = await openShop({ sourceUrl: database.url, other: { files: files(), load } });
+  onTestFinished(() => shop.close());
+  const install = () => runInProcess(['changes', 'install', SYNC, '--apply'], shop.env);
+  expect(await install()).toMatchObject({ code: 0 });
+  await shop.work();
+  return { shop, install };
 }
 
 describe.each(here(TEST_DIALECTS))('a sync that goes by a change table of $name', (listed) => {
@@ -114,12 +125,7 @@ describe.each(here(TEST_DIALECTS))('a sync that goes by a change table of $name'
     onTestFinished(() => database.drop());
     await database.run(CUSTOMERS);
     await database.run(`INSERT INTO customers (id, name, email, status) VALUES (1, 'Customer', 'c@example.org', 'A')`);
-    const load = () => Promise.resolve();
-    const shop = await openShop({ sourceUrl: database.url, other: { files: files(), load } });
-    onTestFinished(() => shop.close());
-    const install = () => runInProcess(['changes', 'install', SYNC, '--apply'], shop.env);
-    expect(await install()).toMatchObject({ code: 0 });
-    await shop.work();
+    const { shop, install } = await installedShop(database);
     expect(await shop.run()).toMatchObject({ total: { read: 1, accepted: 1 } });
 
     await database.run(`DROP TABLE ${dialect.speaks === 'postgres' ? 'partner_sync_changes.' : ''}${CHANGES.table}`);
@@ -141,12 +147,7 @@ describe.each(here(TEST_DIALECTS))('a sync that goes by a change table of $name'
     const insert = (id: number) =>
       database.run(`INSERT INTO customers (id, name, email, status) VALUES (${id}, 'Customer', 'c@example.org', 'A')`);
     for (const id of [1, 2, 3]) await insert(id);
-    const load = () => Promise.resolve();
-    const shop = await openShop({ sourceUrl: database.url, other: { files: files(), load } });
-    onTestFinished(() => shop.close());
-    const install = () => runInProcess(['changes', 'install', SYNC, '--apply'], shop.env);
-    expect(await install()).toMatchObject({ code: 0 });
-    await shop.work();
+    const { shop, install } = await installedShop(database);
     expect(await shop.run()).toMatchObject({ total: { read: 3, accepted: 3 } });
 
     const source = open(database.url);

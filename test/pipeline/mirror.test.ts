@@ -2,9 +2,9 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { removalLines } from '../../src/cli/output/removal-lines.js';
 import { planRemovals } from '../../src/delivery/removals/plan-removals.js';
-import { undeliveredLine, type RunReport } from '../../src/domain/run/run.js';
+import { undeliveredLine } from '../../src/domain/run/run.js';
 import { runInProcess } from '../cli/in-process.js';
-import { filesOf } from './shop-files.js';
+import { customers, files, gone, MARK, mirror } from './mirrored-customers.js';
 import {
   failureOf,
   fill,
@@ -15,35 +15,7 @@ import {
   shopForTest,
   SYNC,
   type Shop,
-  type ShopSettings,
 } from './shop.js';
-
-const customers = (deletes: string): string => `schema: customer
-source: { table: shop.customers }
-key: [id]
-cursor: { column: updated_at, overlap: 0s }
-deletes: ${deletes}
-fields:
-  customerId: id
-  name: name
-  email: email
-  status: { column: status, transforms: [{ values: { map: { A: active }, otherwise: reject } }] }
-`;
-const MARK = 'action: { set: { status: gone }, clear: [email] }';
-/** Few records must be able to wait. */
-const files = (hold = 'records: 0, percent: 20', more: ShopSettings['files'] = {}) => ({
-  'customers.mapping.yaml': customers(`{ ${MARK}, hold: { ${hold} } }`),
-  ...more,
-});
-
-const mirror = (shop: Shop, approve?: readonly string[]): Promise<RunReport> =>
-  shop.run({ mode: 'mirror', mappings: ['customers'], ...(approve && { approve }) });
-const gone = async (shop: Shop): Promise<string[]> =>
-  (
-    await shop.store.query<{ external_id: string }>(
-      `select r.external_id from sandbox.resources r where r.data->>'status' = 'gone' order by length(r.external_id), 1`,
-    )
-  ).map((row) => row.external_id);
 
 it('marks the record of a row that is gone, once, and removes the mark when the row is back', async () => {
   const shop = await shopForTest({ files: files() });
@@ -303,81 +275,6 @@ it('keeps rows and marks apart that are due at once, so that none takes the key 
   expect(await gone(shop)).toEqual(['3', '7']);
   for (const id of ['4', '5']) expect(await shop.stored('customer', id)).toMatchObject({ name: 'Changed' });
   expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
-});
-
-it('makes a dead letter of a mark that the platform refuses, and retries it in the next mirror run', async () => {
-  const shop = await shopForTest({ files: files('records: 10, percent: 100') });
-  await fill(shop, 10);
-  await shop.run({ mappings: ['customers'] });
-  await shop.source.query('DELETE FROM shop.customers WHERE id IN (3, 7)');
-  const refusal = { status: 422, body: JSON.stringify({ success: false, message: 'not this one' }) };
-  shop.proxy.fail(({ upload, body }) =>
-    upload && body.includes('"7"') ? { forward: false, answer: refusal } : undefined,
-  );
-
-  const report = await mirror(shop);
-
-  expect(report).toMatchObject({ outcome: 'complete_with_dead_letters', total: { accepted: 1, deadLettered: 1 } });
-  expect(await gone(shop)).toEqual(['3']);
-  expect(removalLines(SYNC, report.removals)).toEqual([
-    'customers: the rows of 2 of 10 records were found gone; 1 marked as `deletes` says, 1 rejected by the platform (dead letters).',
-  ]);
-  const deadLetters = async () =>
-    (await (await shop.parts.ledger()).deadLetters.page(SYNC, {}, '0', 10)).map((l) => [l.externalId, l.code]);
-  expect(await deadLetters()).toEqual([['7', 'platform_refused']]);
-
-  shop.proxy.fail(undefined);
-  // Both read rows by their keys, of which this record has none.
-  expect(await shop.backfill({ replay: {} })).toMatchObject({ outcome: 'complete', total: { read: 0 } });
-  await shop.run({ mappings: ['customers'], mode: 'full' });
-  expect(await deadLetters()).toEqual([['7', 'platform_refused']]);
-  await mirror(shop);
-  expect(await gone(shop)).toEqual(['3', '7']);
-  expect(await deadLetters()).toEqual([]);
-});
-
-it.each([
-  { refusing: 'in the batch', answer: undefined },
-  { refusing: 'the request', answer: { status: 422, body: JSON.stringify({ success: false, message: 'incomplete' }) } },
-])(
-  'has nothing to mark if the platform never took the record, and refuses the mark ($refusing)',
-  async ({ answer }) => {
-    // A mark alone is no whole record.
-    const schema = filesOf({})['customer.schema.json']!.replace('"required":["customerId"]', '"required":["name"]');
-    const shop = await shopForTest({ files: files('records: 10, percent: 100', { 'customer.schema.json': schema }) });
-    await fill(shop, 10);
-    const refusal = { status: 422, body: JSON.stringify({ success: false, message: 'not this one' }) };
-    const refuse = (answers: typeof refusal | undefined) =>
-      shop.proxy.fail(({ upload, body }) =>
-        answers !== undefined && upload && body.includes('"7"') ? { forward: false, answer: answers } : undefined,
-      );
-    refuse(refusal);
-    expect(await shop.run({ mappings: ['customers'] })).toMatchObject({ outcome: 'complete_with_dead_letters' });
-    await shop.source.query('DELETE FROM shop.customers WHERE id IN (3, 7)');
-    refuse(answer);
-
-    expect(await mirror(shop)).toMatchObject({ outcome: 'complete' });
-
-    expect(await gone(shop)).toEqual(['3']);
-    expect(await shop.stored('customer', '7')).toBeNull();
-    expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
-    expect(await mirror(shop)).toMatchObject({ outcome: 'complete', removals: [{ records: 0 }] });
-  },
-);
-
-it('closes the dead letter of a mark once the row is back', async () => {
-  const shop = await shopForTest({ files: files('records: 10, percent: 100') });
-  await fill(shop, 10);
-  await shop.run({ mappings: ['customers'] });
-  await shop.source.query('CREATE TABLE kept AS SELECT * FROM shop.customers WHERE id = 7');
-  await shop.source.query('DELETE FROM shop.customers WHERE id = 7');
-  const refusal = { status: 422, body: JSON.stringify({ success: false, message: 'not this one' }) };
-  shop.proxy.fail(({ upload }) => (upload ? { forward: false, answer: refusal } : undefined));
-  expect(await mirror(shop)).toMatchObject({ outcome: 'complete_with_dead_letters' });
-  shop.proxy.fail(undefined);
-
-  await shop.source.query('INSERT INTO shop.customers SELECT * FROM kept');
-  expect(await shop.run({ mappings: ['customers'], mode: 'full' })).toMatchObject({ outcome: 'complete' });
 });
 
 it('comes to an end if the checks of a slow source take a whole time slice, and does not repeat them', async () => {

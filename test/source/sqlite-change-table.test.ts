@@ -5,6 +5,7 @@ import type * as Files from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { isHere } from '../here.js';
+import { unwritable } from '../unwritable-folders.js';
 import { literalsOf, textOfLiteral } from '../../src/source/sqlite/change-table/quoted-values.js';
 import { createChangeTable, keysFrom, turnOf } from './change-table-database.js';
 import { sqlite } from './dialect-databases.js';
@@ -13,17 +14,9 @@ import { groupsFrom, keysOf } from './slot-server.js';
 const ORDERS = 'CREATE TABLE orders (id INTEGER PRIMARY KEY, no TEXT UNIQUE)';
 const fileOf = (url: string): string => url.slice('sqlite:'.length);
 
-/** Folders that nobody may write, root included, who otherwise may whatever their modes say. */
-const unwritable = vi.hoisted(() => new Set<unknown>());
-vi.mock('node:fs/promises', async (original) => {
-  const files = await original<typeof Files>();
-  const refusal = Object.assign(new Error('permission denied'), { code: 'EACCES' });
-  return {
-    ...files,
-    access: (path: string, mode?: number) =>
-      unwritable.has(path) ? Promise.reject(refusal) : files.access(path, mode),
-  };
-});
+vi.mock('node:fs/promises', async (original) =>
+  (await import('../unwritable-folders.js')).withUnwritable(original as () => Promise<typeof Files>),
+);
 
 describe.runIf(isHere('SQLite'))('a change table of SQLite', () => {
   it('says that rows which REPLACE removes are told only if the writer wants it, and tells them then', async () => {

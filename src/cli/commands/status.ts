@@ -78,21 +78,11 @@ async function statusOf(parts: ViewParts, sync: string | undefined) {
   const failing = failingSyncs(runs, 'runs' in unrecorded ? unrecorded.runs : []);
   const mappings = sync === undefined ? [] : await ledger.counts.statuses(sync);
   const removals = sync === undefined ? [] : await ledger.removals.needingAttention(sync);
-  const recordsOfEarlierFiles = mappings.length > 0 && (await ofEarlierFiles(parts, sync!));
+  const recordsOfEarlierFiles = mappings.length > 0 && (await hasRecordsOfEarlierFiles(parts, ledger, sync!));
   // An empty ledger and an unreachable Temporal together say nothing about whether runs fail.
   const nothingSeen = runs.length === 0 && 'unknown' in unrecorded;
   const ok = failing.length === 0 && !nothingSeen && healths.every((health) => health.ok);
   return { ok, healths, runs, unrecorded, failing, mappings, recordsOfEarlierFiles, removals };
-}
-
-/** False if the files are wrong: `check` says how, and everything else is shown. */
-async function ofEarlierFiles(parts: ViewParts, sync: string): Promise<boolean> {
-  try {
-    return await hasRecordsOfEarlierFiles(parts, await parts.ledger(), sync);
-  } catch (error) {
-    if (error instanceof PartnerSyncError && error.code === 'config_invalid') return false;
-    throw error;
-  }
 }
 
 type Status = Awaited<ReturnType<typeof statusOf>>;

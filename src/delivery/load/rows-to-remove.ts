@@ -59,10 +59,11 @@ export async function rowsToRemove(context: PartitionContext, rows: readonly Rea
   return { left: new Set([...undecided, ...removed.map(({ row }) => row.seq)]), planned };
 }
 
-type OfRow = Pick<Candidate, 'externalId' | 'row'>;
+/** The record of a row, whose tenant is not looked at yet. */
+type RecordOfRow = Omit<Candidate, 'tenant'>;
 
 /** The record of each row, in whichever tenant. */
-async function recordsOf({ sync, mapping }: PartitionContext, rows: readonly ReadChangedRow[]): Promise<OfRow[]> {
+async function recordsOf({ sync, mapping }: PartitionContext, rows: readonly ReadChangedRow[]): Promise<RecordOfRow[]> {
   if (rows.length === 0) return [];
   const { columns, externalIdOf } = mapping.compiled(await sync.source.describe(mapping.plan.relation));
   const places = columns.map((column) => mapping.plan.key.indexOf(column));
@@ -80,7 +81,7 @@ async function recordsOf({ sync, mapping }: PartitionContext, rows: readonly Rea
 async function vanishedIn(
   context: PartitionContext,
   tenants: readonly string[],
-  records: readonly OfRow[],
+  records: readonly RecordOfRow[],
 ): Promise<{ readonly removed: readonly Candidate[]; readonly open: readonly Candidate[] }> {
   const { deps, sync, mapping } = context;
   const candidates = tenants.flatMap((tenant) =>

@@ -1,12 +1,9 @@
 /** Reads records back to tell which of them the platform has stored. */
 import { differingField } from '../../domain/records/compare.js';
-import type { MappedRecord } from '../../domain/records/record.js';
+import { marksAsDeleted, type MappedRecord } from '../../domain/records/record.js';
 import type { Pace } from '../../platform/pace.js';
 import { allEnded } from '../all-ended.js';
 import type { PartitionContext } from '../partition-context.js';
-
-/** Whether the record only marks one as deleted. */
-export const marksAsDeleted = ({ deletion }: Pick<MappedRecord, 'deletion'>): boolean => deletion === 'apply';
 
 /**
  * Those of the records that the platform has not stored as they were sent.

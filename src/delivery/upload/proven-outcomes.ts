@@ -2,12 +2,12 @@
  * Proves what became of each record of a batch by the batch's counters, its list of pending records and, if these leave
  * doubt, by reading records back. Messages only suggest which records to read back first (ADR 0029).
  */
-import type { MappedRecord } from '../../domain/records/record.js';
+import { marksAsDeleted, type MappedRecord } from '../../domain/records/record.js';
 import type { BatchStatus } from '../../platform/contract/batches.js';
 import { provenByCounters, warnOnce } from './batch-status.js';
 import type { PartitionContext } from '../partition-context.js';
 import type { NamedFailures } from './named-failures.js';
-import { marksAsDeleted, notStored } from './not-stored.js';
+import { notStored } from './not-stored.js';
 import type { ProvenOutcome } from './outcome.js';
 import type { SentBatch } from './upload-batch.js';
 

@@ -4,7 +4,7 @@
 import { milliseconds, times } from '../../domain/timeouts.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PartnerSyncError } from '../../domain/errors.js';
-import type { MappedRecord } from '../../domain/records/record.js';
+import { marksAsDeleted, type MappedRecord } from '../../domain/records/record.js';
 import type { MappingOptions } from '../../domain/sync/sync.js';
 import { isInDoubt } from '../../platform/error.js';
 import { segmentProblem } from '../../platform/path.js';
@@ -13,7 +13,7 @@ import { backoffMs } from '../../platform/retry.js';
 import type { IntendedBatch } from '../../ledger/batches/batch-intents.js';
 import type { PartitionContext } from '../partition-context.js';
 import { maskedMessage } from './platform-message.js';
-import { marksAsDeleted, notStored } from './not-stored.js';
+import { notStored } from './not-stored.js';
 import { stopIfAllRefused } from './stop-if-all-refused.js';
 import type { UnsentBatches } from './unsent-batches.js';
 
@@ -62,8 +62,8 @@ export async function uploadBatch(
   if (result.kind === 'sent') return { sent: [result.batch], rejected: [], withoutRecord: [] };
   const { batch } = result;
   if (batch.records.length > 1) return uploadHalves(context, batch, result.error, unsent);
-  const marks = [...batch.records].filter(marksAsDeleted);
-  if (marks.length > 0 && (await notStored(context, batch.tenant, marks, { isProcessed: true })).length === 0)
+  const record = batch.records.at(0);
+  if (marksAsDeleted(record) && (await notStored(context, batch.tenant, [record], { isProcessed: true })).length === 0)
     return { sent: [], rejected: [], withoutRecord: [batch] };
   const rejected = rejectedAlone(context, batch, result.error);
   await stopIfAllRefused(context, rejected.record, rejected.error);

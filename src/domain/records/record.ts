@@ -19,15 +19,20 @@ export interface MappedRecord {
   readonly deletion?: 'apply' | 'ignore' | undefined;
 }
 
+/** Whether the record only marks one as deleted. */
+export const marksAsDeleted = ({ deletion }: Pick<MappedRecord, 'deletion'>): boolean => deletion === 'apply';
+
 /**
  * Whether nothing has to be sent. `acceptedHash` is null if it is not known, and undefined if the platform does not
  * have the record, so that the deletion of its row need not be sent.
  */
 export const isUpToDate = (
-  { contentHash, deletion }: Pick<MappedRecord, 'contentHash' | 'deletion'>,
+  record: Pick<MappedRecord, 'contentHash' | 'deletion'>,
   acceptedHash: string | null | undefined,
 ): boolean =>
-  deletion === 'ignore' || (deletion === 'apply' && acceptedHash === undefined) || contentHash === acceptedHash;
+  record.deletion === 'ignore' ||
+  (marksAsDeleted(record) && acceptedHash === undefined) ||
+  record.contentHash === acceptedHash;
 
 /** A row that cannot be delivered. It contains no value of the row, only the shape of the offending one. */
 export interface FailedRow {

@@ -2,7 +2,7 @@
 import { removesRecords, type MappingSpec } from '../../domain/sync/sync.js';
 import { keyTellsId } from '../compile/key-tells-id.js';
 import type { LanguageFile } from '../language/language-file.js';
-import type { SyncHead } from '../language/read-sync.js';
+import { placeOfMode, type SyncHead } from '../language/read-sync.js';
 import type { CheckedMapping } from './check-references.js';
 
 /** Reports findings to `file`; none for a mapping without a feed. */
@@ -44,14 +44,14 @@ export function checkChanges(mapping: MappingSpec, file: LanguageFile): void {
 }
 
 /** Reports mappings without a feed to `syncFile` if its mode, or that of a schedule, is live: nothing would be heard of them. */
-export function checkLive(head: SyncHead, syncFile: LanguageFile, mappings: readonly CheckedMapping[]): void {
-  const schedule = head.schedules.findIndex(({ mode }) => mode === 'live');
-  if (head.mode !== 'live' && schedule < 0) return;
+export function checkLiveMode(head: SyncHead, syncFile: LanguageFile, mappings: readonly CheckedMapping[]): void {
+  const place = placeOfMode(head, 'live');
+  if (place === null) return;
   const without = mappings.filter(({ spec }) => spec.feed === null).map(({ spec }) => spec.name);
   if (without.length > 0)
     syncFile.report(
       'live_without_changes',
-      head.mode === 'live' ? ['mode'] : ['schedules', schedule, 'mode'],
+      place,
       `these mappings have no change feed: ${without.join(', ')}; name one in changes, or use another mode`,
     );
 }

@@ -6,7 +6,7 @@ import type { CheckedMapping } from './check-references.js';
 import type { LanguageFile } from '../language/language-file.js';
 import { lookUpOf } from '../compile/external-id-look-up.js';
 import type { Path } from '../language/place.js';
-import type { SyncHead } from '../language/read-sync.js';
+import { placeOfMode, type SyncHead } from '../language/read-sync.js';
 import { requiredOf } from '../definition/target.js';
 import { didYouMean } from '../language/violation-message.js';
 
@@ -79,13 +79,13 @@ function checkField(mapping: MappingSpec, file: LanguageFile, path: Path, field:
  * columns have an index for it is checked against the catalog (check-table.ts).
  */
 export function checkMirror(head: SyncHead, syncFile: LanguageFile, mappings: readonly CheckedMapping[]): void {
-  const schedule = head.schedules.findIndex(({ mode }) => mode === 'mirror');
-  if (head.mode !== 'mirror' && schedule < 0) return;
+  const place = placeOfMode(head, 'mirror');
+  if (place === null) return;
   const acting = mappings.filter(({ spec }) => removesRecords(spec));
   if (acting.length === 0)
     syncFile.report(
       'mirror_without_deletes',
-      head.mode === 'mirror' ? ['mode'] : ['schedules', schedule, 'mode'],
+      place,
       'no mapping declares with deletes what happens to records whose rows are gone; declare an action, or use mode full',
     );
   for (const { spec, file } of acting)

@@ -9,6 +9,7 @@ import type { Relation } from '../../domain/source/source.js';
 import type { FindingKind } from '../../domain/sync/finding.js';
 import type { RunMode, ScheduleConfig, SyncSpec, TenantConfig } from '../../domain/sync/sync.js';
 import type { LanguageFile } from './language-file.js';
+import type { Path } from './place.js';
 import { readLimits, type LimitsFile } from './read-limits.js';
 import { readRetention, type RetentionFile } from './read-retention.js';
 import { readFeed, type FeedFile } from './read-feed.js';
@@ -91,6 +92,13 @@ export function readSync(file: LanguageFile): SyncHead {
     retention: readRetention(value),
     schedules: schedules.map((schedule) => readSchedule(schedule, mode)),
   };
+}
+
+/** Where the file sets this mode, for all runs or for a schedule; null if nowhere. */
+export function placeOfMode({ mode, schedules }: Pick<SyncHead, 'mode' | 'schedules'>, wanted: RunMode): Path | null {
+  if (mode === wanted) return ['mode'];
+  const schedule = schedules.findIndex((each) => each.mode === wanted);
+  return schedule < 0 ? null : ['schedules', schedule, 'mode'];
 }
 
 /** Percentages are texts such as `30 %`, so that nobody takes them for numbers of records. */
