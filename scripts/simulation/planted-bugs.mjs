@@ -199,6 +199,11 @@ export const PLANTED_BUGS = {
     'AND (SELECT bool_and(done) FROM partitions',
     'AND (SELECT bool_or(done) FROM partitions',
   ],
+  'a run goes on with a load although it does not read what has changed meanwhile': [
+    'src/delivery/run/plan-mapping.ts',
+    "fed !== null && plan.mode === 'live' ? await feeds.leftToLoad",
+    'fed !== null ? await feeds.leftToLoad',
+  ],
   'after changes were lost, the feed goes on as if nothing had happened': [
     'src/ledger/changes/feeds.ts',
     'SET ${NOT_LOADED}\n           WHERE feed = ?',

@@ -4,6 +4,7 @@ export const SOMETIMES = [
   'a confirmation was forgotten',
   'a deleted row was left to another run',
   'a hold was approved',
+  'a load went on where another run had stopped',
   'a parent came after its child',
   'a parent that came late was delivered by hand',
   'a pending record expired',

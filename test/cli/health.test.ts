@@ -276,14 +276,16 @@ describe('status', () => {
       /^ {2}the run at-midnight has been paused since \d{4}-\d\d-\d\d \d\d:\d\d UTC by \S+@\S+: stocktaking; partner-sync resume shop continues it$/m,
     );
     // What was under way when the run was paused may still be noted as progress.
+    let stalled: Awaited<ReturnType<typeof status>>;
     await eventually('a run without progress', async () => {
       await shop.state.query(
         `UPDATE partner_sync.runs SET started_at = now() - interval '3 h' WHERE workflow_id = 'at-midnight';
          UPDATE partner_sync.partitions SET started_at = now() - interval '3 h', updated_at = now() - interval '3 h'`,
       );
-      return (await status(SYNC)).code === 1;
+      stalled = await status(SYNC);
+      return stalled.code === 1;
     });
-    expect((await status(SYNC)).stdout).toMatch(
+    expect(stalled!.stdout).toMatch(
       /^shop: stalled; [^]* {2}a run has settled nothing for 3h 0m \(limit 1h [\dms ]+\): the run at-midnight has been paused since .*: stocktaking; partner-sync resume shop continues it$/m,
     );
 

@@ -50,13 +50,12 @@ export async function partitionsOf(
   if (input.from !== undefined || input.to !== undefined) {
     return [{ ...ALL_BY_KEY, byCursor: true, cursorFrom: input.from ?? null, cursorBefore: input.to ?? null }];
   }
-  const partitions = await source.splitKeys(inKeyOrder(plan), ROWS_PER_PARTITION);
-  return partitions.map((partition: KeyRange) => ({
-    ...ALL_BY_KEY,
-    afterKey: partition.after,
-    throughKey: partition.through,
-  }));
+  return ofKeyRanges(await source.splitKeys(inKeyOrder(plan), ROWS_PER_PARTITION));
 }
+
+/** A partition for each range. */
+export const ofKeyRanges = (ranges: readonly KeyRange[]): NewPartition[] =>
+  ranges.map(({ after, through }) => ({ ...ALL_BY_KEY, afterKey: after, throughKey: through }));
 
 /** Whether the run's partitions of the mapping must be read one after the other: they move its position. */
 export const isReadInOrder = ({ cursor, feed }: OpenMapping['spec'], mode: string): boolean =>

@@ -12,7 +12,7 @@ import type { Ledger } from '../../ledger/ledger.js';
 import type { NewPartition } from '../../ledger/runs/partitions.js';
 import type { PartitionKind } from '../../ledger/runs/resume-point.js';
 import { momentOf } from '../../source/cursor-time.js';
-import { isReadInOrder, partitionsOf } from './partitions-of.js';
+import { isReadInOrder, ofKeyRanges, partitionsOf } from './partitions-of.js';
 
 /** Key partitions of a mapping that are loaded side by side, by up to as many workers; each takes two at once. */
 const CONCURRENCY = 4;
@@ -93,7 +93,14 @@ async function planRead(
     const read = { expectedRows: rows, isComplete: true, highWatermarkAt: fed.readAt };
     return partitions.planChangedRows(plan.runId, mappingId, seq, read);
   }
+  // Only a run in mode live reads what has changed meanwhile in rows that are loaded.
+  const left = fed !== null && plan.mode === 'live' ? await feeds.leftToLoad(mappingId, plan.runId) : null;
   if (fed !== null) await feeds.beginLoad(mappingId, plan.runId);
+  if (left !== null) {
+    const { ranges, expectedRows: rows } = left;
+    const rest = { expectedRows: rows, isComplete: false, highWatermarkAt: null };
+    return partitions.plan(plan.runId, mappingId, ofKeyRanges(ranges), rest);
+  }
   const position = await partitions.position(mappingId);
   const found = await partitionsOf(sync, mapping, plan, position);
   const read = {

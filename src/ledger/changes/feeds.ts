@@ -14,6 +14,7 @@ import { inTransaction } from '../database/statements.js';
 import { noteRows } from './changed-rows.js';
 import { openFeedStates, type FeedStates } from './feed-states.js';
 import { openFeedView, type FeedView } from './feed-view.js';
+import { readLeftToLoad, type LeftToLoad } from './left-to-load.js';
 import { NOT_LOADED } from './not-loaded.js';
 
 /** A feed of a sync as one attempt has acquired it; the fencing token tells this attempt from later ones. */
@@ -95,6 +96,8 @@ export interface Feeds extends FeedView, FeedStates {
    * it loaded may have done that, but rows may have been deleted since, and only one in mode `live` reads changed rows afterwards.
    */
   beginLoad(mappingId: number, runId: string): Promise<void>;
+  /** What the run that has begun to load the mapping has left to one in mode `live`: {@link readLeftToLoad}. */
+  leftToLoad(mappingId: number, runId: string): Promise<LeftToLoad | null>;
   /**
    * All records are about to be looked through for the plan; once it is carried out, no deleted row is missed any more, unless
    * a run in mode `live` works beside that of the plan: what it has read before is claimed later. Returns whether TRUNCATE is
@@ -215,6 +218,7 @@ export function openFeeds(knex: Knex): Feeds {
         { mappingId, runId },
       );
     },
+    leftToLoad: (mappingId, runId) => readLeftToLoad(knex, mappingId, runId),
     beginSearch: (mappingId, planId) =>
       inTransaction(knex, async (trx) => {
         await trx('removal_plans').where({ id: planId }).update({ searched: true });
@@ -291,8 +295,11 @@ export async function endSearch(trx: Knex, planId: string): Promise<void> {
  * before those of the load are planned, which are all planned at once.
  */
 export async function endLoad(trx: Knex, { runId, mappingId }: { runId: string; mappingId: number }): Promise<void> {
+  // Two partitions that end at once must not take each other for unfinished.
+  const those = { mapping_id: mappingId, load_run_id: runId };
+  if ((await trx('fed_mappings').where(those).forUpdate().select('mapping_id')).length === 0) return;
   await trx.raw(
-    `UPDATE fed_mappings SET loaded = true, load_run_id = NULL WHERE mapping_id = :mappingId AND load_run_id = :runId
+    `UPDATE fed_mappings SET loaded = true, load_run_id = NULL WHERE mapping_id = :mappingId
        AND (SELECT bool_and(done) FROM partitions
          WHERE run_id = :runId AND mapping_id = :mappingId AND kind = 'planned')`,
     { runId, mappingId },
