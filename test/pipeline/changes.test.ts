@@ -84,6 +84,27 @@ it('marks the record in the tenant that a row has left, and that of a key that a
   expect(await shop.stored('customer', '500')).toMatchObject({ status: 'active' });
 });
 
+it('marks the record of the tenant that the key of a vanished row names, where every tenant has the same external ids', async () => {
+  const customers = marking().replace('key: [id]', 'key: [shop, id]');
+  const shop = await fedShop({
+    tables: { ...TABLES, 'shop.customers': 'shop, id' },
+    files: { 'customers.mapping.yaml': customers },
+  });
+  await shop.source.query('ALTER TABLE shop.customers DROP CONSTRAINT customers_pkey, ADD PRIMARY KEY (shop, id)');
+  await fill(shop, 5);
+  await shop.source.query(
+    `INSERT INTO shop.customers (shop, id, name, status) SELECT 's', id, 'Southern', 'A' FROM shop.customers WHERE id < 5`,
+  );
+  await shop.run();
+  await shop.source.query(`DELETE FROM shop.customers WHERE shop = 's' AND id = 2`);
+  await shop.source.query(`UPDATE shop.customers SET shop = 's' WHERE id = 5`);
+  await shop.run();
+  const statusOf = async (id: string, tenant: string) => (await shop.stored('customer', id, tenant))?.['status'];
+  expect([await statusOf('2', 'north'), await statusOf('2', 'south')]).toEqual(['active', 'gone']);
+  expect([await statusOf('5', 'north'), await statusOf('5', 'south')]).toEqual(['gone', 'active']);
+  expect(await shop.state.query('SELECT key FROM partner_sync.changed_rows')).toEqual([]);
+});
+
 it('takes a delivered row off the list although a record of another tenant with the same external id still waits for its parent', async () => {
   const orders = filesOf({ wait: '1m' })['orders.mapping.yaml']!.replace('key: [no]', 'key: [shop, "no"]');
   const shop = await fedShop({

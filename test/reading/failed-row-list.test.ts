@@ -46,6 +46,7 @@ it('ends a chunk after some thousands of failing rows', () => {
       inBytes: () => noRow,
       map: () => rowOf(1),
       externalIdOf: () => null,
+      tenantOf: () => null,
     }),
   };
   const chunk = new ChunkBuilder('1');

@@ -6,7 +6,7 @@ import { removesRecords } from '../../domain/sync/sync.js';
 import type { MapResult } from '../../domain/records/record.js';
 import type { ChangedRow, RowsOfPlan } from '../../ledger/changes/changed-rows.js';
 import { deletedRecords } from '../../mapping/compile/deleted-record.js';
-import { keyTellsId } from '../../mapping/compile/key-tells-id.js';
+import { keyTellsId, keyTellsTenant } from '../../mapping/compile/key-tells.js';
 import type { PartitionContext } from '../partition-context.js';
 import { isRemoved, type RecordName } from '../removal-record.js';
 import { vanishedAmong } from '../vanished-among.js';
@@ -17,7 +17,7 @@ export interface ReadChangedRow extends ChangedRow {
   readonly result: MapResult | null;
 }
 
-/** Each row may have had a record in each tenant, of which there may be thousands. */
+/** A row may have had a record in each tenant, of which there may be thousands. */
 const CANDIDATES_AT_ONCE = 20_000;
 
 /** A record that a changed row may have had. */
@@ -38,8 +38,7 @@ export interface RowsLeft {
 export async function rowsToRemove(context: PartitionContext, rows: readonly ReadChangedRow[]): Promise<RowsLeft> {
   const { deps, sync, mapping, partition } = context;
   if (!removesRecords(mapping.spec) || !keyTellsId(mapping.spec)) return { left: new Set(), planned: null };
-  const tenants = await sync.tenants();
-  const records = await recordsOf(context, tenants.length > 1 ? rows : rows.filter(({ result }) => result === null));
+  const records = await recordsOf(context, rows);
   if (records.length === 0) return { left: new Set(), planned: null };
   const gone = records.filter(({ row }) => row.result === null).map(({ row }) => row.seq);
   const { changedRows } = deps.ledger;
@@ -48,10 +47,8 @@ export async function rowsToRemove(context: PartitionContext, rows: readonly Rea
     gone.length > 0 && (await changedRows.leaveToOtherRuns(mapping.mappingId, partition.runId, gone));
   const undecided = new Set(isReadElsewhere ? gone : []);
   const removed: Candidate[] = [];
-  // By tenants, of which each has its own part of the ledger's index.
-  const together = Math.max(1, Math.floor(CANDIDATES_AT_ONCE / records.length));
-  for (let from = 0; from < tenants.length; from += together) {
-    const found = await vanishedIn(context, tenants.slice(from, from + together), records);
+  for (const candidates of candidatesOf(records, await sync.tenants())) {
+    const found = await vanishedIn(context, candidates);
     removed.push(...found.removed);
     for (const { row } of found.open) undecided.add(row.seq);
   }
@@ -59,34 +56,53 @@ export async function rowsToRemove(context: PartitionContext, rows: readonly Rea
   return { left: new Set([...undecided, ...removed.map(({ row }) => row.seq)]), planned };
 }
 
-/** The record of a row, whose tenant is not looked at yet. */
-type RecordOfRow = Omit<Candidate, 'tenant'>;
+/** The record of a row; `tenant` is null if it may be that of any tenant. */
+type RecordOfRow = Omit<Candidate, 'tenant'> & { readonly tenant: string | null };
 
-/** The record of each row, in whichever tenant. */
+/** The record of each row that may have lost it. */
 async function recordsOf({ sync, mapping }: PartitionContext, rows: readonly ReadChangedRow[]): Promise<RecordOfRow[]> {
-  if (rows.length === 0) return [];
-  const { columns, externalIdOf } = mapping.compiled(await sync.source.describe(mapping.plan.relation));
+  // Where the key tells the tenant, a row that moves to another one gets another key, and the earlier one is gone.
+  const isTenantTold = keyTellsTenant(mapping.spec, sync.spec.tenant);
+  const lost = isTenantTold ? rows.filter(({ result }) => result === null) : rows;
+  if (lost.length === 0) return [];
+  const { columns, externalIdOf, tenantOf } = mapping.compiled(await sync.source.describe(mapping.plan.relation));
   const places = columns.map((column) => mapping.plan.key.indexOf(column));
-  return rows.flatMap((row) => {
-    const externalId = externalIdOf(places.map((place) => row.key[place] ?? null));
+  return lost.flatMap((row): RecordOfRow[] => {
+    const texts = places.map((place) => row.key[place] ?? null);
+    const externalId = externalIdOf(texts);
     // The record of a row without a known tenant may be that of any of them.
-    return externalId === null || (row.result !== null && row.result.tenant === null) ? [] : [{ externalId, row }];
+    if (externalId === null || (row.result !== null && row.result.tenant === null)) return [];
+    if (!isTenantTold) return [{ externalId, tenant: null, row }];
+    const tenant = tenantOf(texts);
+    return tenant === null ? [] : [{ externalId, tenant, row }];
   });
 }
 
+/** The records in each tenant that they may be in, not too many at once. */
+function* candidatesOf(records: readonly RecordOfRow[], tenants: readonly string[]): Generator<readonly Candidate[]> {
+  yield records.flatMap(({ tenant, ...record }) => (tenant === null ? [] : [{ ...record, tenant }]));
+  const anywhere = records.filter(({ tenant }) => tenant === null);
+  if (anywhere.length === 0) return;
+  // By tenants, of which each has its own part of the ledger's index.
+  const together = Math.max(1, Math.floor(CANDIDATES_AT_ONCE / anywhere.length));
+  for (let from = 0; from < tenants.length; from += together)
+    yield tenants
+      .slice(from, from + together)
+      .flatMap((tenant) =>
+        anywhere.flatMap((record) => (record.row.result?.tenant === tenant ? [] : [{ ...record, tenant }])),
+      );
+}
+
 /**
- * The records without a row in these tenants: of a row that is gone in any of them, of one that is there in all but its own.
- * `open`: the platform may still apply them; they are looked at again when it is decided what becomes of them.
+ * The records without a row. `open`: the platform may still apply them; they are looked at again when it is decided what becomes
+ * of them.
  */
 async function vanishedIn(
   context: PartitionContext,
-  tenants: readonly string[],
-  records: readonly RecordOfRow[],
+  candidates: readonly Candidate[],
 ): Promise<{ readonly removed: readonly Candidate[]; readonly open: readonly Candidate[] }> {
+  if (candidates.length === 0) return { removed: [], open: [] };
   const { deps, sync, mapping } = context;
-  const candidates = tenants.flatMap((tenant) =>
-    records.flatMap((record) => (record.row.result?.tenant === tenant ? [] : [{ ...record, tenant }])),
-  );
   const known = await deps.ledger.knownRecords.among(mapping.mappingId, await keysOf(context, candidates));
   const there = candidates.filter((candidate, i) => {
     const contentHash = known.sent.get(i);

@@ -1,6 +1,6 @@
 /** Checks what a change feed needs of a mapping. What it needs of the source is checked against the catalogue. */
 import { removesRecords, type MappingSpec } from '../../domain/sync/sync.js';
-import { keyTellsId } from '../compile/key-tells-id.js';
+import { keyTellsId } from '../compile/key-tells.js';
 import type { LanguageFile } from '../language/language-file.js';
 import { placeOfMode, type SyncHead } from '../language/read-sync.js';
 import type { CheckedMapping } from './check-references.js';

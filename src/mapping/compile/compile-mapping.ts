@@ -44,6 +44,8 @@ export interface CompiledMapping {
   readonly map: (row: SourceRow, records?: Records) => MapResult;
   /** The external id of a row, of which no other columns need be known; null if it has none that can be used. */
   readonly externalIdOf: (row: SourceRow) => string | null;
+  /** The tenant of a row, of which no other columns need be known; null if it names none that is declared. */
+  readonly tenantOf: (row: SourceRow) => string | null;
 }
 
 /**
@@ -129,8 +131,12 @@ export function compileMapping(
     const { externalId, problem } = externalIds.read(inBytes(row));
     return problem === null ? externalId : null;
   };
+  const tenantOf = (row: SourceRow): string | null => {
+    const named = readTenant(inBytes(row));
+    return named instanceof Rejection ? null : named;
+  };
 
-  return { columns: selected, append, inBytes, map, externalIdOf };
+  return { columns: selected, append, inBytes, map, externalIdOf, tenantOf };
 }
 
 /** The fields in the order of the mapping. */
