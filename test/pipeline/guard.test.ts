@@ -49,6 +49,14 @@ it('sends nothing of a mapping of which a run would change too much, until someb
     code: 1,
     stdout: expect.stringContaining('a run holds 1 mapping until somebody approves') as string,
   });
+  const explained = await command(shop, 'explain', 'shop', 'customers', '3', '--json');
+  expect(explained.json<{ records: object[] }>().records[0]).toMatchObject({
+    state: 'changed_since',
+    why: 'its row has changed since the record was accepted, and a run of the sync is on hold',
+    next: [
+      `run 2 is on hold: customers: 7 records would change, of 20 (guard.changed: 30 %); partner-sync approve shop lets it go on`,
+    ],
+  });
   const unasked = await command(shop, 'approve', 'shop');
   expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining('confirm with --yes') as string });
   expect(unasked.stderr).toContain('customers: 7 records would change, of 20 (guard.changed: 30 %)');

@@ -1,6 +1,7 @@
 /** Concludes from source, ledger and platform what state a record is in, why it is in it, and what to do next. */
 import type { ExplainedRecord, Explanation } from '../../../inspection/explain-record.js';
 import { PARENT_REASONS } from '../../../domain/records/parent.js';
+import { holdLine } from '../../../domain/sync/guard.js';
 import { removesRecords, type SyncSpec } from '../../../domain/sync/sync.js';
 import { pausedRunLine } from '../../output/paused-run-line.js';
 import { removalLines } from '../../output/removal-lines.js';
@@ -60,8 +61,8 @@ const waits: Rule = ({ waiting, ...known }) =>
     state: 'waiting',
     why: WAITING[waiting.reason] ?? `it waits (${waiting.reason})`,
     next: [
-      ...(known.pausedRuns.length > 0
-        ? paused(known)
+      ...(halted(known).length > 0
+        ? halted(known)
         : [`the first run after ${waiting.dueAt} tries again${scheduled(known.spec)}`]),
       ...waiting.missing.map(
         (m) =>
@@ -74,7 +75,7 @@ const isBeingSent: Rule = ({ batch, ...known }) =>
   batch && {
     state: 'being_sent',
     why: 'it is in a batch in flight, whose outcome is not known yet',
-    next: [...paused(known), `watch it: partner-sync status ${known.sync}`],
+    next: [...halted(known), `watch it: partner-sync status ${known.sync}`],
   };
 
 const cannotBeMapped: Rule = ({ row, ...known }) =>
@@ -83,7 +84,7 @@ const cannotBeMapped: Rule = ({ row, ...known }) =>
     : {
         state: 'unmappable',
         why: `its row cannot be mapped: ${row.unmappable.pointer} ${row.unmappable.reason}`,
-        next: [...paused(known), replay(known)],
+        next: [...halted(known), replay(known)],
       };
 
 const isRemoved: Rule = ({ row, acceptedHash }) =>
@@ -108,7 +109,7 @@ const hasLostItsRow: Rule = ({ row, acceptedHash, deadLetters, platform, ...know
       ? `it is on the platform, and its row is no longer in the source: ${why}`
       : 'its row is no longer in the source',
     next: [
-      ...paused(known),
+      ...halted(known),
       ...(plan === undefined ? [] : removalLines(sync, [plan], activeRuns).map((line) => line.trim())),
       ...unsure(certain),
       ...(deadLetters.length > 0 ? [`its dead letter closes with: partner-sync dead-letters replay ${sync}`] : []),
@@ -135,7 +136,7 @@ const isDeadLetter: Rule = ({ deadLetters: [deadLetter], acceptedHash, ...known 
     : {
         state: 'dead_letter',
         why: `it is a dead letter: ${deadLetter.code} ${deadLetter.reason}`,
-        next: [...paused(known), replay(known)],
+        next: [...halted(known), replay(known)],
       };
 
 const isAccepted: Rule = ({ acceptedHash, platform }) => {
@@ -190,17 +191,23 @@ const RULES: readonly Rule[] = [
   isNotSentYet,
 ];
 
-/** A paused run keeps its lease, so a backfill would be refused. */
+/** A run that is paused or on hold keeps its lease, so a backfill would be refused. */
 const unsent = (known: Omit<Known, 'acceptedHash'>, why: string): Pick<Conclusion, 'why' | 'next'> =>
-  known.pausedRuns.length > 0
-    ? { why: `${why}, and a run of the sync is paused`, next: paused(known) }
+  halted(known).length > 0
+    ? {
+        why: `${why}, and a run of the sync is ${known.pausedRuns.length > 0 ? 'paused' : 'on hold'}`,
+        next: halted(known),
+      }
     : {
         why: `${why}; the next run that reads its row sends it${scheduled(known.spec)}`,
         next: [sendNow(known)],
       };
 
-const paused = ({ sync, pausedRuns }: Pick<Known, 'sync' | 'pausedRuns'>): string[] =>
-  pausedRuns.map((run) => pausedRunLine(sync, run));
+/** The runs that a person has to let go on, with the commands that do. */
+const halted = ({ sync, pausedRuns, holds }: Pick<Known, 'sync' | 'pausedRuns' | 'holds'>): string[] => [
+  ...pausedRuns.map((run) => pausedRunLine(sync, run)),
+  ...holds.map((hold) => `run ${hold.run} is on hold: ${holdLine(hold)}; partner-sync approve ${sync} lets it go on`),
+];
 
 const sendNow = ({ sync, mapping, externalId }: Pick<Known, 'sync' | 'mapping' | 'externalId'>): string =>
   `send it now: partner-sync backfill ${sync} --mapping ${mapping} --external-id ${externalId}`;

@@ -2,11 +2,14 @@
 import type { ViewParts } from '../../../composition/parts.js';
 import type { PausedRun } from '../../../domain/monitoring/sync-health.js';
 import type { RemovalPlan } from '../../../domain/run/removal-plan.js';
+import type { MappingOnHold } from '../../../ledger/runs/guards.js';
 import { unrecordedRuns } from '../../runs/unrecorded-runs.js';
 
-/** Runs that are paused, and removal plans that await approval. */
+/** Runs that are paused or on hold, and removal plans that await approval. */
 export interface Obstacles {
   readonly pausedRuns: readonly PausedRun[];
+  /** What the guard has put on hold, of whichever mapping: those that refer to it wait as well. */
+  readonly holds: readonly MappingOnHold[];
   readonly plans: readonly RemovalPlan[];
   /** Ids of the runs that have not ended: one of them may be on hold for its plan. */
   readonly activeRuns: readonly string[];
@@ -14,13 +17,14 @@ export interface Obstacles {
 
 /** The obstacles of the sync, as `status` shows them. */
 export async function obstaclesOf(parts: ViewParts, sync: string): Promise<Obstacles> {
-  const { removals, runs } = await parts.ledger();
-  const [pausedRuns, plans, notEnded] = await Promise.all([
+  const { guards, removals, runs } = await parts.ledger();
+  const [pausedRuns, holds, plans, notEnded] = await Promise.all([
     pausedRunsOf(parts, sync),
+    guards.onHold(sync),
     removals.awaitingApproval(sync),
     runs.notEnded(sync),
   ]);
-  return { pausedRuns, plans, activeRuns: notEnded.map((run) => run.id) };
+  return { pausedRuns, holds, plans, activeRuns: notEnded.map((run) => run.id) };
 }
 
 /** Temporal is asked only if a run is paused: whether its workflow still runs, as the ledger does not know. */
