@@ -5,7 +5,7 @@ import { SOURCES } from './sources.mjs';
 export const USAGE = `npm run campaign -- [--kills N] [--mixed M] [--seed S] [--rows R] [--workers W] [--at-once N]
                         [--pause SECONDS] [--quick]
 npm run campaign -- --feed slot|table [--source postgres|mariadb|sqlite] [--kills N] [--mixed M] ...
-npm run campaign -- --soak MINUTES [--rate R] [--seed S] [--rows R] [--workers W]
+npm run campaign -- --soak MINUTES [--feed slot|table] [--source ...] [--rate R] [--seed S] [--rows R] [--workers W]
 npm run campaign -- --resume [--minutes M]
 
   --kills N       how many times a worker is killed while runs load all rows (default 25)
@@ -26,14 +26,14 @@ npm run campaign -- --resume [--minutes M]
   --minutes M     begin no more kills and faults after so many minutes; the round is finished
   --resume        go on with the campaign that was interrupted, with its options
   --soak MINUTES  no kills: so many changes for so long, with one request of a hundred failing; memory, files, ledger and open
-                  batches are judged
+                  batches are judged. With --feed, one run in mode live goes on all the time
   --report FILE   where the report is written, too`;
 
 const TEXT = { type: 'string' };
 const FLAG = { type: 'boolean', default: false };
 const DEFAULTS = { kills: 25, mixed: 0, seed: 1, rows: 1_000_000, workers: 3, pause: 12, 'at-once': 14, rate: 20 };
 const WITH_FEED = { ...DEFAULTS, rows: 20_000, rate: 100 };
-const WITH_SOAK = { rate: 1000 };
+const WITH_SOAK = { ...DEFAULTS, rate: 1000 };
 
 /** Throws with a message for people. */
 export function optionsOf(args) {
@@ -65,7 +65,7 @@ export function optionsOf(args) {
   const feeds = Object.keys(SOURCES[source].changes);
   if (feed !== null && !feeds.includes(feed))
     throw new Error(`--feed must be ${feeds.join(' or ')} with --source ${source}, got ${feed}`);
-  const defaults = { ...(feed === null ? DEFAULTS : WITH_FEED), ...(soak !== null && WITH_SOAK) };
+  const defaults = soak !== null ? WITH_SOAK : feed === null ? DEFAULTS : WITH_FEED;
   return {
     help: values.help,
     resume: values.resume,

@@ -1,6 +1,6 @@
 /**
  * A soak: nothing is killed, but the source changes fast for a long time, one request to the platform in a hundred fails, and one
- * incremental run follows another. What workers and the ledger use is sampled each minute and judged at the end.
+ * incremental run follows another; with a change feed, one run in mode live follows it all the time. What workers and the ledger use is sampled each minute and judged at the end.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -23,6 +23,10 @@ const WARM_UP_MINUTES = 15;
 const JUDGED_FROM_MINUTES = 60;
 
 const LEDGER = `SELECT pg_database_size(current_database())::float8 / 1048576 AS "ledgerMiB",
+  pg_total_relation_size('partner_sync.record_blocks')::float8 / 1048576 AS "recordsMiB",
+  (SELECT sum(octet_length(records))::float8 / 1048576 FROM partner_sync.record_blocks) AS "recordTextsMiB",
+  (SELECT extract(epoch FROM now() - min(read_until))::float8 FROM partner_sync.mappings) AS "secondsBehind",
+  (SELECT count(*)::int FROM partner_sync.changed_rows) AS "changedRows",
   (SELECT count(*)::int FROM partner_sync.batches) AS batches,
   (SELECT count(*)::int FROM partner_sync.batches WHERE state NOT IN ('settled', 'superseded')) AS "openBatches",
   (SELECT count(*)::int FROM partner_sync.waiting) AS waiting,
@@ -45,13 +49,10 @@ export async function soak(stage, state, { isOver, keep, log }) {
     faults[kind] = (faults[kind] ?? 0) + 1;
     return kind;
   });
-  let isRunning = true;
-  const running = (async () => {
-    for (let each = 1; isRunning; each++) {
-      await runs.run(`soak incremental ${each}`, 'sync', {});
-      await sleep(BETWEEN_RUNS_MS);
-    }
-  })();
+  let stop;
+  const stopping = new Promise((resolve) => (stop = resolve));
+  const running =
+    options.feed === null ? runOnAndOn(runs, stopping) : runs.run('soak live', 'sync', { mode: 'live' }, stopping);
   const samples = [];
   const began = performance.now();
   while (samples.length <= options.soak && !isOver()) {
@@ -61,7 +62,7 @@ export async function soak(stage, state, { isOver, keep, log }) {
     keep();
     log(JSON.stringify(samples.at(-1)));
   }
-  isRunning = false;
+  stop();
   await running;
   await writer.end();
   servers.proxies.sandbox.meddle(undefined);
@@ -69,6 +70,15 @@ export async function soak(stage, state, { isOver, keep, log }) {
     for (const [what, { held, figure }] of Object.entries(state.soak.judgements))
       if (!held) state.violations.push(`${what}: ${figure}`);
   await endRound(stage, state, 1, writer, { keep, log });
+}
+
+async function runOnAndOn(runs, stopping) {
+  let isRunning = true;
+  void stopping.then(() => (isRunning = false));
+  for (let each = 1; isRunning; each++) {
+    await runs.run(`soak incremental ${each}`, 'sync', {});
+    await sleep(BETWEEN_RUNS_MS);
+  }
 }
 
 async function sampled({ workers, urls }, writer, minute) {
@@ -80,8 +90,7 @@ async function sampled({ workers, urls }, writer, minute) {
     usedMiB: living.map(({ path }) => rounded(usedBy(path))),
     rssMiB: processes.map(rssOf),
     files: processes.map((pid) => readdirSync(`/proc/${pid}/fd`).length),
-    ...ledger,
-    ledgerMiB: rounded(ledger.ledgerMiB),
+    ...Object.fromEntries(Object.entries(ledger).map(([name, figure]) => [name, rounded(figure)])),
     changed: writer.counted.rows,
   };
 }
@@ -100,7 +109,10 @@ export function judgementsOf(samples, rate) {
     return judged(atLeast({ slope, error }) * 60 < 1, figure);
   };
   const [first, last] = [warm[0], warm.at(-1)];
-  const perBatch = ((last.ledgerMiB - first.ledgerMiB) * 1024) / Math.max(1, last.batches - first.batches);
+  const ofRuns = ({ ledgerMiB, recordsMiB }) => ledgerMiB - recordsMiB;
+  const perBatch = ((ofRuns(last) - ofRuns(first)) * 1024) / Math.max(1, last.batches - first.batches);
+  const room = Math.max(...warm.map(({ recordsMiB, recordTextsMiB }) => recordsMiB / recordTextsMiB));
+  const behind = Math.max(...warm.map(({ secondsBehind }) => secondsBehind));
   const open = Math.max(...warm.map(({ openBatches }) => openBatches));
   const changes = (last.changed - first.changed) / Math.max(1, (last.minute - first.minute) * 60);
   return {
@@ -117,7 +129,12 @@ export function judgementsOf(samples, rate) {
       ({ rssMiB }) => rssMiB,
     ),
     'the number of open files grows by less than 1 an hour': growsByLessThanOne('files', ({ files }) => files),
-    'the ledger grows by less than 4 KiB for each closed batch': judged(perBatch < 4, `${rounded(perBatch)} KiB`),
+    'the ledger without its records grows by less than 4 KiB for each closed batch': judged(
+      perBatch < 4,
+      `${rounded(perBatch)} KiB`,
+    ),
+    'what the ledger knows of records takes less than three times their length': judged(room < 3, `${rounded(room)}`),
+    'the platform is less than a minute behind': judged(behind < 60, `${rounded(behind)} s`),
     'fewer than 200 batches are open at once': judged(open < 200, `${open}`),
   };
 }

@@ -169,10 +169,10 @@ export const PLANTED_BUGS = {
     'writes ||= changes.length > 0;',
     '',
   ],
-  'a record in flight is taken for one that was never sent': [
+  'a record that is undecided is taken for one that was never sent': [
     'src/ledger/known-records.ts',
-    'new Set([...inFlight, ...rows.map(',
-    'new Set([...inFlight.slice(0, 0), ...rows.map(',
+    'this.#add(record, { isUndecided: true });',
+    'this.#add(record, {});',
   ],
   'a removal plan that is opened again is carried out from where it ended': [
     'src/ledger/removals.ts',

@@ -26,7 +26,7 @@ export interface Fault {
   /** What the notification and `status` call it: a heading of docs/something-is-wrong.md. */
   readonly problem: HealthTrigger;
   /** In the sentence of the notification. */
-  readonly what: string;
+  readonly what: RegExp;
   /** The shipped rule that fires, another heading of the page; where none does in time, a metric that is 1. */
   readonly alert?: string;
   readonly metric?: string;
@@ -48,7 +48,7 @@ export const FAULTS: readonly Fault[] = [
   {
     sync: 'expired',
     problem: 'retrying',
-    what: 'platform_unauthorized',
+    what: /platform_unauthorized/,
     alert: 'PartnerSyncRetrying',
     begin: async ({ tokenFile }) =>
       writeFileSync(tokenFile, await mintToken({ secret: JWT_SECRET, scope: 'platform', expiresIn: -1 })),
@@ -61,7 +61,7 @@ export const FAULTS: readonly Fault[] = [
   {
     sync: 'gone',
     problem: 'retrying',
-    what: 'source_unreachable',
+    what: /source_unreachable/,
     alert: 'PartnerSyncRetrying',
     begin: ({ ways }) => ways.gone.stop(),
     shows: { retrying: [/retrying.*source_unreachable/s, /FAIL +source/], PartnerSyncRetrying: [/FAIL +source/] },
@@ -70,7 +70,8 @@ export const FAULTS: readonly Fault[] = [
   {
     sync: 'column',
     problem: 'incomplete',
-    what: 'the latest run ended incomplete',
+    // What it leaves out is told before the run has ended, or by its end.
+    what: /the latest run ended incomplete|a run leaves out customers/,
     metric: 'partner_sync_last_run{sync="column",outcome="incomplete"}',
     begin: ({ shop }) => shop.source.query(`ALTER TABLE ${tableOf('column')} RENAME COLUMN email TO mail`),
     shows: { incomplete: [/the latest run ended incomplete/, /source_changed/, /the column does not exist/] },
@@ -83,7 +84,7 @@ export const FAULTS: readonly Fault[] = [
   {
     sync: 'throttled',
     problem: 'retrying',
-    what: 'platform_busy',
+    what: /platform_busy/,
     alert: 'PartnerSyncRetrying',
     begin: ({ refusals }) => refusals.set('throttled', 429),
     shows: { retrying: [/retrying.*platform_busy/s, /platform/], PartnerSyncRetrying: [/platform/] },
@@ -93,7 +94,7 @@ export const FAULTS: readonly Fault[] = [
   {
     sync: 'broken',
     problem: 'retrying',
-    what: 'platform_failed',
+    what: /platform_failed/,
     alert: 'PartnerSyncRetrying',
     begin: ({ refusals }) => refusals.set('broken', 500),
     shows: { retrying: [/retrying.*platform_failed/s, /platform/], PartnerSyncRetrying: [/platform/] },
@@ -102,7 +103,7 @@ export const FAULTS: readonly Fault[] = [
   {
     sync: 'deleted',
     problem: 'awaiting-approval',
-    what: 'a run holds 1 mapping until somebody approves; 1 removal plan awaits a decision of a person',
+    what: /a run holds 1 mapping until somebody approves; 1 removal plan awaits a decision of a person/,
     alert: 'PartnerSyncOnHold',
     begin: ({ shop }) =>
       shop.source.query(
@@ -126,7 +127,7 @@ export const FAULTS: readonly Fault[] = [
   {
     sync: 'silent',
     problem: 'retrying',
-    what: 'source_unreachable',
+    what: /source_unreachable/,
     alert: 'PartnerSyncRetrying',
     begin: ({ ways }) => ways.silent.silence(),
     shows: { retrying: [/retrying.*source_unreachable/s, /FAIL +source/], PartnerSyncRetrying: [/FAIL +source/] },

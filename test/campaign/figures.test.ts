@@ -7,6 +7,9 @@ interface Sample {
   readonly rssMiB: readonly number[];
   readonly files: readonly number[];
   readonly ledgerMiB: number;
+  readonly recordsMiB: number;
+  readonly recordTextsMiB: number;
+  readonly secondsBehind: number;
   readonly batches: number;
   readonly openBatches: number;
   readonly changed: number;
@@ -33,7 +36,9 @@ it('says for how many of a hundred kills work went on how soon', () => {
 });
 
 /** Two workers that are sampled for an hour; `grows` is what is added each minute. */
-const hour = (grows: Partial<Record<'used' | 'rss' | 'changed' | 'files' | 'ledger' | 'open', number>>): Sample[] =>
+const hour = (
+  grows: Partial<Record<'used' | 'rss' | 'changed' | 'files' | 'ledger' | 'room' | 'behind' | 'open', number>>,
+): Sample[] =>
   Array.from({ length: 61 }, (_, minute) => ({
     minute,
     // Everything grows while a worker warms up.
@@ -41,7 +46,11 @@ const hour = (grows: Partial<Record<'used' | 'rss' | 'changed' | 'files' | 'ledg
     // Up and down, as garbage is collected now and then.
     rssMiB: [300, 310 + Math.min(minute, 10) * 20 + ((minute * 37) % 11) * 8 + minute * (grows.rss ?? 0)],
     files: [40, 41 + minute * (grows.files ?? 0)],
-    ledgerMiB: 100 + minute * (0.2 + (grows.ledger ?? 0)),
+    // It comes to know more records all the time.
+    ledgerMiB: 100 + minute * (1.2 + (grows.ledger ?? 0) + (grows.room ?? 0)),
+    recordsMiB: 80 + minute * (1 + (grows.room ?? 0)),
+    recordTextsMiB: 50 + minute * 0.6,
+    secondsBehind: 2 + minute * (grows.behind ?? 0),
     batches: minute * 100,
     openBatches: 8 + minute * (grows.open ?? 0),
     changed: minute * (60_000 + (grows.changed ?? 0)),
@@ -59,7 +68,9 @@ it.each([
   [{ used: 0.1 }, 'the memory in use of a worker grows by less than 1 MiB an hour'],
   [{ rss: 1 }, 'the resident memory of a worker grows by less than 1 MiB an hour'],
   [{ files: 1 }, 'the number of open files grows by less than 1 an hour'],
-  [{ ledger: 1 }, 'the ledger grows by less than 4 KiB for each closed batch'],
+  [{ ledger: 1 }, 'the ledger without its records grows by less than 4 KiB for each closed batch'],
+  [{ room: 3 }, 'what the ledger knows of records takes less than three times their length'],
+  [{ behind: 1 }, 'the platform is less than a minute behind'],
   [{ open: 10 }, 'fewer than 200 batches are open at once'],
 ])('notices growth of %o', (grows, what) => {
   expect(notHeld(hour(grows))).toEqual([what]);

@@ -12,6 +12,11 @@ const { optionsOf } = (await import(new URL('../../scripts/campaign/options.mjs'
 it('goes by a cursor of PostgreSQL unless it is told to follow a feed, over fewer rows that change faster', () => {
   expect(optionsOf([]).kept).toMatchObject({ feed: null, source: 'postgres', kills: 25, rows: 1_000_000, rate: 20 });
   expect(optionsOf(['--soak', '5']).kept).toMatchObject({ soak: 5, rate: 1000 });
+  expect(optionsOf(['--soak', '5', '--feed', 'slot']).kept).toMatchObject({
+    feed: 'slot',
+    rows: 1_000_000,
+    rate: 1000,
+  });
   expect(optionsOf(['--feed', 'slot']).kept).toMatchObject({
     feed: 'slot',
     source: 'postgres',

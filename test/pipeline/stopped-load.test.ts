@@ -25,13 +25,17 @@ it('reads the rest alone, and what has changed meanwhile in the rows that were l
       : undefined,
   );
   const stopped = await shop.start('sync', { sync: 'shop', mode: 'live' });
-  const [before] = await eventually('that some rows are loaded', async () => {
-    const loaded = await shop.state.query<{ rows: number }>(
-      `SELECT sum(c.read)::int AS rows FROM partner_sync.partition_counts c JOIN partner_sync.partitions p ON p.id = c.partition_id
+  const [before] = await eventually(
+    'that some rows are loaded',
+    async () => {
+      const loaded = await shop.state.query<{ rows: number }>(
+        `SELECT sum(c.read)::int AS rows FROM partner_sync.partition_counts c JOIN partner_sync.partitions p ON p.id = c.partition_id
        WHERE p.kind = 'planned' HAVING sum(c.read) > 0`,
-    );
-    return loaded.length > 0 && loaded;
-  });
+      );
+      return loaded.length > 0 && loaded;
+    },
+    120,
+  );
   await stopped.cancel();
   expect((await reportOf(stopped)).outcome).toBe('incomplete');
   expect(await shop.stored('customer', '1')).toMatchObject({ name: 'Customer 1' });
@@ -58,4 +62,4 @@ it('reads the rest alone, and what has changed meanwhile in the rows that were l
   );
   expect(after!.rows).toBeLessThanOrEqual(ROWS - before!.rows);
   expect(after!.rows).toBeGreaterThan(0);
-}, 200_000);
+}, 300_000);

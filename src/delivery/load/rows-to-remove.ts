@@ -2,11 +2,13 @@
  * Finds the records that changed rows had, and have no more: the row is gone, or belongs to another tenant. They are added to
  * the run's removal plan, which is carried out once all rows have their outcomes (ADR 0037).
  */
+import { groupBy } from '../../domain/values/group-by.js';
 import { removesRecords } from '../../domain/sync/sync.js';
 import type { MapResult } from '../../domain/records/record.js';
 import type { ChangedRow, RowsOfPlan } from '../../ledger/changes/changed-rows.js';
 import { deletedRecords } from '../../mapping/compile/deleted-record.js';
 import { keyTellsId, keyTellsTenant } from '../../mapping/compile/key-tells.js';
+import type { KnownRecord } from '../../ledger/known-records.js';
 import type { PartitionContext } from '../partition-context.js';
 import { isRemoved, type RecordName } from '../removal-record.js';
 import { vanishedAmong } from '../vanished-among.js';
@@ -17,11 +19,8 @@ export interface ReadChangedRow extends ChangedRow {
   readonly result: MapResult | null;
 }
 
-/** A row may have had a record in each tenant, of which there may be thousands. */
-const CANDIDATES_AT_ONCE = 20_000;
-
-/** A record that a changed row may have had. */
-interface Candidate extends RecordName {
+/** A record that a changed row may have had, and that the ledger knows. */
+interface Candidate extends RecordName, Pick<KnownRecord, 'contentHash' | 'isUndecided'> {
   readonly row: ReadChangedRow;
 }
 
@@ -36,7 +35,7 @@ export interface RowsLeft {
  * To be called before the rows are delivered: afterwards nobody can tell a row that has moved from one that was always there.
  */
 export async function rowsToRemove(context: PartitionContext, rows: readonly ReadChangedRow[]): Promise<RowsLeft> {
-  const { deps, sync, mapping, partition } = context;
+  const { deps, mapping, partition } = context;
   if (!removesRecords(mapping.spec) || !keyTellsId(mapping.spec)) return { left: new Set(), planned: null };
   const records = await recordsOf(context, rows);
   if (records.length === 0) return { left: new Set(), planned: null };
@@ -46,18 +45,18 @@ export async function rowsToRemove(context: PartitionContext, rows: readonly Rea
   const isReadElsewhere =
     gone.length > 0 && (await changedRows.leaveToOtherRuns(mapping.mappingId, partition.runId, gone));
   const undecided = new Set(isReadElsewhere ? gone : []);
-  const removed: Candidate[] = [];
-  for (const candidates of candidatesOf(records, await sync.tenants())) {
-    const found = await vanishedIn(context, candidates);
-    removed.push(...found.removed);
-    for (const { row } of found.open) undecided.add(row.seq);
-  }
+  const { removed, open } = await vanishedOf(context, await candidatesOf(context, records));
+  for (const { row } of open) undecided.add(row.seq);
   const planned = await addToPlan(context, removed, undecided);
   return { left: new Set([...undecided, ...removed.map(({ row }) => row.seq)]), planned };
 }
 
 /** The record of a row; `tenant` is null if it may be that of any tenant. */
-type RecordOfRow = Omit<Candidate, 'tenant'> & { readonly tenant: string | null };
+interface RecordOfRow {
+  readonly tenant: string | null;
+  readonly externalId: string;
+  readonly row: ReadChangedRow;
+}
 
 /** The record of each row that may have lost it. */
 async function recordsOf({ sync, mapping }: PartitionContext, rows: readonly ReadChangedRow[]): Promise<RecordOfRow[]> {
@@ -78,49 +77,55 @@ async function recordsOf({ sync, mapping }: PartitionContext, rows: readonly Rea
   });
 }
 
-/** The records in each tenant that they may be in, not too many at once. */
-function* candidatesOf(records: readonly RecordOfRow[], tenants: readonly string[]): Generator<readonly Candidate[]> {
-  yield records.flatMap(({ tenant, ...record }) => (tenant === null ? [] : [{ ...record, tenant }]));
+/** The records that the ledger knows, without those that the rows have now. */
+async function candidatesOf(
+  { deps, sync, mapping }: PartitionContext,
+  records: readonly RecordOfRow[],
+): Promise<readonly Candidate[]> {
+  const { ids, knownRecords } = deps.ledger;
+  const names = await sync.tenants();
+  const tenants = await ids.tenantIds(names);
+  const nameOf = new Map(names.map((name) => [tenants.get(name)!, name]));
+  const told = records.filter(({ tenant }) => tenant !== null);
   const anywhere = records.filter(({ tenant }) => tenant === null);
-  if (anywhere.length === 0) return;
-  // By tenants, of which each has its own part of the ledger's index.
-  const together = Math.max(1, Math.floor(CANDIDATES_AT_ONCE / anywhere.length));
-  for (let from = 0; from < tenants.length; from += together)
-    yield tenants
-      .slice(from, from + together)
-      .flatMap((tenant) =>
-        anywhere.flatMap((record) => (record.row.result?.tenant === tenant ? [] : [{ ...record, tenant }])),
-      );
+  const [known, knownAnywhere] = [
+    await knownRecords.among(mapping.mappingId, {
+      tenantIds: told.map(({ tenant }) => tenants.get(tenant!)!),
+      externalIds: told.map(({ externalId }) => externalId),
+    }),
+    await knownRecords.inTenants(
+      mapping.mappingId,
+      [...nameOf.keys()],
+      [...new Set(anywhere.map(({ externalId }) => externalId))],
+    ),
+  ];
+  const rowsWith = groupBy(records, ({ externalId }) => externalId);
+  return [...known, ...knownAnywhere].flatMap(({ tenantId, externalId, ...rest }) => {
+    const tenant = nameOf.get(tenantId)!;
+    return rowsWith
+      .get(externalId)!
+      .filter((record) => (record.tenant ?? tenant) === tenant && record.row.result?.tenant !== tenant)
+      .map(({ row }) => ({ ...rest, tenant, externalId, row }));
+  });
 }
 
 /**
- * The records without a row. `open`: the platform may still apply them; they are looked at again when it is decided what becomes
+ * The candidates without a row. `open`: the platform may still apply them; they are looked at again when it is decided what becomes
  * of them.
  */
-async function vanishedIn(
-  context: PartitionContext,
+async function vanishedOf(
+  { sync, mapping }: PartitionContext,
   candidates: readonly Candidate[],
 ): Promise<{ readonly removed: readonly Candidate[]; readonly open: readonly Candidate[] }> {
-  if (candidates.length === 0) return { removed: [], open: [] };
-  const { deps, sync, mapping } = context;
-  const known = await deps.ledger.knownRecords.among(mapping.mappingId, await keysOf(context, candidates));
-  const there = candidates.filter((candidate, i) => {
-    const contentHash = known.sent.get(i);
-    return contentHash !== undefined && !isRemoved(mapping, { ...candidate, contentHash });
-  });
-  const open = candidates.filter((_, i) => known.undecided.has(i));
+  const isThere = ({ contentHash, ...name }: Candidate): boolean =>
+    contentHash !== undefined && !isRemoved(mapping, { ...name, contentHash });
   // Rows of other tenants may have records with the same external ids.
-  const vanished = new Set(await vanishedAmong(sync, mapping, [...new Set([...there, ...open])]));
-  const isVanished = (candidate: Candidate): boolean => vanished.has(candidate);
-  return { removed: there.filter(isVanished), open: open.filter(isVanished) };
-}
-
-async function keysOf({ deps }: PartitionContext, names: readonly RecordName[]) {
-  const numbers = await deps.ledger.ids.tenantIds([...new Set(names.map(({ tenant }) => tenant))]);
-  return {
-    tenantIds: names.map(({ tenant }) => numbers.get(tenant)!),
-    externalIds: names.map(({ externalId }) => externalId),
-  };
+  const vanished = await vanishedAmong(
+    sync,
+    mapping,
+    candidates.filter((each) => each.isUndecided || isThere(each)),
+  );
+  return { removed: vanished.filter(isThere), open: vanished.filter(({ isUndecided }) => isUndecided) };
 }
 
 /** A row of which something else is undecided stays on the list when the plan is carried out. */
@@ -131,11 +136,16 @@ async function addToPlan(
 ): Promise<RowsOfPlan | null> {
   if (vanished.length === 0) return null;
   const { deps, mapping, partition } = context;
-  const { removals } = deps.ledger;
+  const { ids, removals } = deps.ledger;
   const { json } = deletedRecords(mapping.spec);
   const plan = await removals.open(partition.runId, mapping.mappingId, json('0'), true);
+  const tenants = await ids.tenantIds([...new Set(vanished.map(({ tenant }) => tenant))]);
+  const keys = {
+    tenantIds: vanished.map(({ tenant }) => tenants.get(tenant)!),
+    externalIds: vanished.map(({ externalId }) => externalId),
+  };
   // What was decided about a plan is about its records: these are looked at again afterwards.
-  if (!(await removals.add(plan, await keysOf(context, vanished), null))) return null;
+  if (!(await removals.add(plan, keys, null))) return null;
   const seqs = new Set(vanished.map(({ row }) => row.seq));
   return { planId: plan.id, seqs: [...seqs].filter((seq) => !undecided.has(seq)) };
 }

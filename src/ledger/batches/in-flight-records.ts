@@ -6,7 +6,15 @@ import type { Knex } from 'knex';
 import { getOrInsert } from '../../domain/values/get-or-insert.js';
 import type { WrittenIntent } from './batch-intents.js';
 import { prepared } from '../database/statements.js';
-import { idHex, outermost, intersect, rangeOf, type IdRange, type RecordKeys } from '../record-key.js';
+import {
+  idHex,
+  outermost,
+  intersect,
+  rangeOf,
+  type IdRange,
+  type RecordKeys,
+  type RecordPlace,
+} from '../record-key.js';
 import { recordReadingOfPending, type RowReading } from '../waiting/index.js';
 
 /** Why a record in an open batch is not sent again. */
@@ -74,6 +82,22 @@ export async function keysInFlight(knex: Knex, mappingId: number, keys: RecordKe
     range: rangeOf(externalIds!),
   }));
   return batches.length === 0 ? [] : keysIn(batches, keys);
+}
+
+/** The records with one of these external ids in batches that are not settled, of whichever tenant. */
+export async function idsInFlight(
+  knex: Knex,
+  mappingId: number,
+  ids: ReadonlySet<string>,
+): Promise<readonly RecordPlace[]> {
+  const { rows } = await knex.raw<{ rows: { tenantId: number; externalIds: readonly string[] }[] }>(
+    `SELECT tenant_id AS "tenantId", external_ids AS "externalIds" FROM batches
+     WHERE mapping_id = ? AND state IN ('intended', 'sent')`,
+    [mappingId],
+  );
+  return rows.flatMap(({ tenantId, externalIds }) =>
+    externalIds.filter((id) => ids.has(id)).map((externalId) => ({ tenantId, externalId })),
+  );
 }
 
 interface InFlightRow {

@@ -8,5 +8,12 @@
 export { changeRecords, type AcceptedKeys } from './change-records.js';
 export { countRecords, forgetRecords } from './forget-records.js';
 export { readRecords, type SameContent } from './read-records.js';
-export { scanRecords, startsOfParts, type IndexedRecord, type ScannedRecords } from './scan-records.js';
+export {
+  hasAtMostBlocks,
+  scanForIds,
+  scanRecords,
+  startsOfParts,
+  type IndexedRecord,
+  type ScannedRecords,
+} from './scan-records.js';
 export type { RecordEntry } from './entry-columns.js';
