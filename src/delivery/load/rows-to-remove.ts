@@ -88,19 +88,19 @@ async function candidatesOf(
   const nameOf = new Map(names.map((name) => [tenants.get(name)!, name]));
   const told = records.filter(({ tenant }) => tenant !== null);
   const anywhere = records.filter(({ tenant }) => tenant === null);
-  const [known, knownAnywhere] = [
-    await knownRecords.among(mapping.mappingId, {
+  const known = [
+    ...(await knownRecords.among(mapping.mappingId, {
       tenantIds: told.map(({ tenant }) => tenants.get(tenant!)!),
       externalIds: told.map(({ externalId }) => externalId),
-    }),
-    await knownRecords.inTenants(
+    })),
+    ...(await knownRecords.inTenants(
       mapping.mappingId,
       [...nameOf.keys()],
       [...new Set(anywhere.map(({ externalId }) => externalId))],
-    ),
+    )),
   ];
   const rowsWith = groupBy(records, ({ externalId }) => externalId);
-  return [...known, ...knownAnywhere].flatMap(({ tenantId, externalId, ...rest }) => {
+  return known.flatMap(({ tenantId, externalId, ...rest }) => {
     const tenant = nameOf.get(tenantId)!;
     return rowsWith
       .get(externalId)!
