@@ -86,7 +86,7 @@ it('begins no chunk once another has failed, even if its rows were being read by
     yield 'second';
   }
   const loading = chunksInOrder(chunks(), () => true, {
-    acquireSlot: () => openChunkSlots().acquire(new AbortController().signal),
+    acquireSlot: () => openChunkSlots().acquire('rows', new AbortController().signal),
     deliver(chunk) {
       begun.push(chunk);
       return chunk === 'first' ? refused : Promise.resolve();
@@ -96,4 +96,18 @@ it('begins no chunk once another has failed, even if its rows were being read by
 
   await expect(loading).rejects.toThrow('refused');
   expect(begun).toEqual(['first']);
+});
+
+it('begins chunks of changed rows although others have all slots, and only so many', async () => {
+  const { signal } = new AbortController();
+  const slots = openChunkSlots();
+  let begun = 0;
+  const begin = (reads: 'rows' | 'changed_rows', count: number) =>
+    Array.from({ length: count }, () => slots.acquire(reads, signal).then(() => begun++));
+  begin('rows', 5);
+  await new Promise(setImmediate);
+  expect(begun).toBe(4);
+  begin('changed_rows', 20);
+  await new Promise(setImmediate);
+  expect(begun).toBe(4 + 12);
 });

@@ -25,7 +25,7 @@ export function deliverChunks(
   const { mapping, partition, sync, signal } = context;
   const guarded: PartitionContext = { ...context, guard: sync.spec.guard ?? undefined };
   return chunksInOrder(chunks, shouldContinue, {
-    acquireSlot: () => mapping.chunkSlots.acquire(signal),
+    acquireSlot: () => mapping.chunkSlots.acquire(partition.work.kind, signal),
     deliver: ({ chunk, resumePoint }) =>
       mapping.meter.delivering<CheckpointInput>(rowsIn(chunk), async () => {
         if (partition.firstPass) return firstPassCheckpointOf(context, chunk, resumePoint);
