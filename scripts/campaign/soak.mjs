@@ -1,6 +1,7 @@
 /**
  * A soak: nothing is killed, but the source changes fast for a long time, one request to the platform in a hundred fails, and one
- * incremental run follows another; with a change feed, one run in mode live follows it all the time. What workers and the ledger use is sampled each minute and judged at the end.
+ * incremental run follows another; with a change feed, one run in mode live follows it all the time. What workers and the ledger
+ * use is sampled each minute and judged at the end.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';

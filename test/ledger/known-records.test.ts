@@ -1,6 +1,7 @@
 /** What the ledger knows of records in many tenants: each is looked up, or the whole index is read, whichever is less. */
 import { beforeEach, expect, it } from 'vitest';
 import { openLedgerDatabase } from '../../src/ledger/database/connection.js';
+import type { KnownRecord } from '../../src/ledger/known-records.js';
 import { scanForIds } from '../../src/ledger/record-index/index.js';
 import { ledgerForTests, record } from './ledger-for-tests.js';
 
@@ -42,23 +43,16 @@ const expected = (names: readonly string[], ids: readonly string[]): string[] =>
     ),
   );
 
-const unordered = (records: readonly { readonly externalId: string }[]): string[] =>
-  sorted(
-    (records as readonly { tenantId: number; externalId: string; contentHash?: string; isUndecided: boolean }[]).map(
-      ({ tenantId, externalId, contentHash, isUndecided }) => ({ tenantId, externalId, contentHash, isUndecided }),
-    ),
-  );
+const unordered = (records: readonly KnownRecord[]): string[] =>
+  sorted(records.map(({ tenantId, externalId, ...what }) => ({ tenantId, externalId, ...what })));
 
 it.each([
   ['a few ids in a few tenants', NAMES.slice(0, 2), ['a', 'waits', 'nobody']],
   ['many ids in many tenants', NAMES, ['a', 'c', 'waits', ...Array.from({ length: 40 }, (_, i) => `nobody ${i}`)]],
   ['many ids in some of many tenants', NAMES.slice(1, 50), ['b', ...Array.from({ length: 40 }, (_, i) => `no ${i}`)]],
 ])('finds %s', async (_, names, ids) => {
-  const found = await the.ledger.knownRecords.inTenants(
-    the.mappingId,
-    names.map((name) => the.tenantIds.get(name)!),
-    ids,
-  );
+  const tenants = names.map((name) => the.tenantIds.get(name)!);
+  const found = await the.ledger.knownRecords.inTenants(the.mappingId, tenants, ids);
   expect(unordered(found)).toEqual(expected(names, ids));
 });
 

@@ -20,7 +20,7 @@ export interface ReadChangedRow extends ChangedRow {
 }
 
 /** A record that a changed row may have had, and that the ledger knows. */
-interface Candidate extends RecordName, Pick<KnownRecord, 'contentHash' | 'isUndecided'> {
+interface Candidate extends RecordName, KnownRecord {
   readonly row: ReadChangedRow;
 }
 
@@ -100,12 +100,12 @@ async function candidatesOf(
     )),
   ];
   const rowsWith = groupBy(records, ({ externalId }) => externalId);
-  return known.flatMap(({ tenantId, externalId, ...rest }) => {
-    const tenant = nameOf.get(tenantId)!;
+  return known.flatMap((record) => {
+    const tenant = nameOf.get(record.tenantId)!;
     return rowsWith
-      .get(externalId)!
-      .filter((record) => (record.tenant ?? tenant) === tenant && record.row.result?.tenant !== tenant)
-      .map(({ row }) => ({ ...rest, tenant, externalId, row }));
+      .get(record.externalId)!
+      .filter((ofRow) => (ofRow.tenant ?? tenant) === tenant && ofRow.row.result?.tenant !== tenant)
+      .map(({ row }) => ({ ...record, tenant, row }));
   });
 }
 
@@ -136,12 +136,11 @@ async function addToPlan(
 ): Promise<RowsOfPlan | null> {
   if (vanished.length === 0) return null;
   const { deps, mapping, partition } = context;
-  const { ids, removals } = deps.ledger;
+  const { removals } = deps.ledger;
   const { json } = deletedRecords(mapping.spec);
   const plan = await removals.open(partition.runId, mapping.mappingId, json('0'), true);
-  const tenants = await ids.tenantIds([...new Set(vanished.map(({ tenant }) => tenant))]);
   const keys = {
-    tenantIds: vanished.map(({ tenant }) => tenants.get(tenant)!),
+    tenantIds: vanished.map(({ tenantId }) => tenantId),
     externalIds: vanished.map(({ externalId }) => externalId),
   };
   // What was decided about a plan is about its records: these are looked at again afterwards.
