@@ -45,8 +45,8 @@ export const PLANTED_BUGS = {
   ],
   'nobody waits after a lost response': [
     'src/delivery/upload/upload-batch.ts',
-    'return { repeatIn: context.sync.spec.upload.inDoubtDelay * 1000 };',
-    'return { repeatIn: 0 };',
+    'await deps.ledger.batches.doubt(partition, { tenantId, externalIds, contentHashes }, inDoubtDelay);',
+    '',
   ],
   'an old intent is not renewed before it is sent': [
     'src/delivery/upload/upload-batch.ts',
@@ -65,13 +65,13 @@ export const PLANTED_BUGS = {
   ],
   'a batch in doubt is released at once': [
     'src/delivery/upload/recover-partition.ts',
-    'await sleep(Math.max(0, wait - batch.age), undefined, { signal });',
-    '',
+    'const inDoubtFor = Math.max(0, longest - batch.age / 1000);',
+    'const inDoubtFor = Math.max(0, 0 * (longest - batch.age / 1000));',
   ],
   'a batch in doubt counts as accepted': [
     'src/delivery/upload/recover-partition.ts',
-    "const outcomes = outcomesOf(batch, () => 'unknown');",
-    "const outcomes = outcomesOf(batch, () => 'accepted');",
+    "outcomes: outcomesOf(batch, () => 'unknown'),",
+    "outcomes: outcomesOf(batch, () => 'accepted'),",
   ],
   'children that the platform may keep are forgotten with their worker': [
     'src/delivery/upload/recover-partition.ts',

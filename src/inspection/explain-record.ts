@@ -60,6 +60,8 @@ export interface ExplainedRecord {
   readonly waiting: WaitingState | null;
   /** The open batch that the record is in. */
   readonly batch: BatchState | null;
+  /** What was sent last got no response: until then, the platform may apply it, and newer content waits. ISO 8601. */
+  readonly inDoubtUntil: string | null;
   readonly deadLetters: readonly StoredDeadLetter[];
   /** The removal plan that awaits approval, and has the record. */
   readonly removalPlan: string | null;
@@ -123,6 +125,7 @@ export async function explainRecord(
       acceptedHash: keeps ? accepted : 'not_kept',
       waiting: status.waiting.find((w) => w.tenant === tenant) ?? null,
       batch: status.batches.find((b) => b.tenant === tenant) ?? null,
+      inDoubtUntil: status.doubts.find((d) => d.tenant === tenant)?.until ?? null,
       deadLetters: deadLetters.filter((l) => l.tenant === tenant),
       removalPlan: status.removals.find((r) => r.tenant === tenant)?.plan ?? null,
       platform: await onPlatform(views, mapping, { tenant, externalId }, result, shown),

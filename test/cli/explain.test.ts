@@ -69,6 +69,21 @@ it('says what a waiting record waits for, and until when', async () => {
   expect(stdout).toContain('partner-sync explain shop customers 4711');
 });
 
+it('says until when newer content waits, if what was sent last got no response', async () => {
+  await shop.state.query(
+    `INSERT INTO partner_sync.doubts (run_id, mapping_id, tenant_id, external_ids, content_hashes, until)
+     SELECT 1, m.id, t.id, '["4", "5"]', '\\x', now() + interval '1 minute' FROM partner_sync.mappings m, partner_sync.tenants t
+     WHERE m.name = 'customers' AND t.platform_id = 'north'`,
+  );
+  onTestFinished(async () => void (await shop.state.query('DELETE FROM partner_sync.doubts')));
+
+  const { stdout } = await runInProcess(['explain', SYNC, 'customers', '5'], shop.env);
+  const { all } = await explain('customers', '6');
+
+  expect(stdout).toMatch(/in doubt {4}what was sent got no response; newer content waits until 2\d{3}-/);
+  expect(all).toMatchObject([{ inDoubtUntil: null }]);
+});
+
 it('says what to check for an unknown id, after searching every tenant', async () => {
   const { all } = await explain('customers', '4711');
   expect(all.map((r) => [r.tenant, r.state])).toEqual([

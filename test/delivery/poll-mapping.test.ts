@@ -25,6 +25,20 @@ async function pendingBatches(ids: readonly string[]): Promise<string> {
   return partition.runId;
 }
 
+async function poll(runId: string, findBatch: (id: string) => Promise<object>): Promise<void> {
+  const deps = {
+    ledger: the.ledger,
+    platform: { findBatch },
+    openSync: () =>
+      Promise.resolve({
+        spec: { name: 'shop', version: 'v1', mappings: [], upload: { inDoubtDelay: 60, batchDeadline: 60 } },
+        requestLimit: createRequestLimit(LIMIT),
+        mapping: () => Promise.resolve({ mappingId: the.mappingId, spec: { name: 'customers' } }),
+      }),
+  } as unknown as Dependencies;
+  await pollMapping(deps, { runId, sync: 'shop', mapping: 'customers' }, new AbortController().signal, () => true);
+}
+
 it('polls as many batches at once as requests are allowed, and each of them once', async () => {
   const ids = Array.from({ length: 10 }, (_, i) => `r${i}`);
   const runId = await pendingBatches(ids);
@@ -46,20 +60,20 @@ it('polls as many batches at once as requests are allowed, and each of them once
     const pending = { resourceExternalId: batchId.slice('platform-'.length), missingDependencies: [], expiresAt: null };
     return { batchId, progress, completedAt: null, pendingResources: [pending] };
   };
-  const deps = {
-    ledger: the.ledger,
-    platform: { findBatch },
-    openSync: () =>
-      Promise.resolve({
-        spec: { name: 'shop', version: 'v1', mappings: [], upload: { inDoubtDelay: 60, batchDeadline: 60 } },
-        requestLimit: createRequestLimit(LIMIT),
-        mapping: () => Promise.resolve({ mappingId: the.mappingId, spec: { name: 'customers' } }),
-      }),
-  } as unknown as Dependencies;
-
-  await pollMapping(deps, { runId, sync: 'shop', mapping: 'customers' }, new AbortController().signal, () => true);
+  await poll(runId, findBatch);
 
   expect(asked.toSorted()).toEqual(ids.map((id) => `platform-${id}`).toSorted());
   expect(most).toBe(LIMIT);
   expect((await the.ledger.batches.withPending(the.mappingId)).length).toBe(ids.length);
+});
+
+it('keeps newer content back for a while when the platform drops a child, as an earlier copy of it may have come later', async () => {
+  const runId = await pendingBatches(['a']);
+  const progress = { totalRecords: 1, processedRecords: 1, successfulRecords: 0, pendingRecords: 0, failedRecords: 1 };
+
+  await poll(runId, (batchId) => Promise.resolve({ batchId, progress, completedAt: '2026-01-01T00:00:00Z' }));
+
+  expect(await the.ledger.batches.withPending(the.mappingId)).toEqual([]);
+  expect((await the.claim(await the.newPartition(), [record('a', '2')])).skipReasons).toEqual(['contended']);
+  expect((await the.claim(await the.newPartition(), [record('a', '1')])).skipReasons).toEqual([undefined]);
 });

@@ -120,6 +120,39 @@ it("gives up a POST that may outlast a successor's wait for it, and sends the ba
   await sent[0]!.recorded;
 });
 
+it('sends a batch again at once whose answer was lost, and holds other content of its records back meanwhile', async () => {
+  const partition = await newPartition();
+  const records = [record('a', '1'), record('b', '1')];
+  const claimed = await claim(partition, records);
+  const [batch] = claimed.batches;
+  const lost: Answer = (response) => void response.destroy();
+  const { context, seen } = await contextOf(partition, 600, [lost, lost, taken]);
+
+  const { sent } = await upload(context, batch!);
+  await sent[0]!.recorded;
+
+  expect(seen).toHaveLength(3);
+  await the.ledger.checkpoint(partition, await the.outcome(claimed, records, 'accepted'));
+  const other = [record('a', '2'), record('b', '1'), record('c', '1')];
+  expect((await claim(await newPartition(), other)).skipReasons).toEqual(['contended', 'unchanged', undefined]);
+  expect((await claim(await newPartition(), [record('a', '2', 'south')])).skipReasons).toEqual([undefined]);
+  await the.database.query('UPDATE partner_sync.doubts SET until = now() WHERE mapping_id = $1', [the.mappingId]);
+  expect((await claim(await newPartition(), [record('a', '2')])).skipReasons).toEqual([undefined]);
+});
+
+it('lets a batch wait whose answer was lost if its mapping keeps no records in the ledger', async () => {
+  const partition = await newPartition();
+  const [batch] = (await claim({ ...partition, keepsRecords: false }, [record('a', '1')])).batches;
+  const sentAt: number[] = [];
+  const lost: Answer = (response) => (sentAt.push(performance.now()), void response.destroy());
+  const again: Answer = (response, request) => (sentAt.push(performance.now()), taken(response, request));
+  const { context } = await contextOf(partition, 2, [lost, again]);
+
+  await upload(context, batch!);
+
+  expect(sentAt[1]! - sentAt[0]!).toBeGreaterThan(1_900);
+});
+
 it('tells of each attempt that failed, and since when, while it sends the batch again', async () => {
   const partition = await newPartition();
   const [batch] = (await claim(partition, [record('a', '1')])).batches;
@@ -141,8 +174,8 @@ describe('when the attempt is cancelled', () => {
     const [batch] = (await claim(partition, [record('a', '1')])).batches;
     const attempt = new AbortController();
     const lost: Answer = (response) => {
+      attempt.abort();
       response.destroy();
-      setTimeout(() => attempt.abort(), 50);
     };
     const { context, seen } = await contextOf(partition, 600, [lost], () => undefined, attempt.signal);
     if (cancelled === 'before') attempt.abort();

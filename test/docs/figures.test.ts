@@ -55,7 +55,7 @@ const SENTENCES: Readonly<Record<string, readonly string[]>> = {
     `A contended record is read again ${readAgain === 1 ? 'a second' : `${readAgain} seconds`} later.`,
     `has waited for more than ${times('postShareOfInDoubtDelay') === 0.5 ? 'half' : '?'} of \`upload.inDoubtDelay\``,
     `when the heartbeat has been missing for ${heartbeat} seconds`,
-    `waits until the intent is ${asOften(afterCrash)} as old as \`inDoubtDelay\``,
+    `until the intent is ${asOften(afterCrash)} as old as \`inDoubtDelay\``,
   ],
   'docs/glossary.md': [
     `about ${slice} seconds of work on a partition`,
@@ -76,7 +76,7 @@ const SENTENCES: Readonly<Record<string, readonly string[]>> = {
     `for up to \`upload.waitForPending\` (${seconds('waitForPending') / 60} minutes)`,
     `it is sent again ${readAgain === 1 ? 'a second' : `${readAgain} seconds`} later`,
     `is sent again after ${tries.map((n) => (n === 1 ? 'a minute' : word(n))).join(', ')}, and then becomes a dead letter`,
-    `\`upload.inDoubtDelay\` (${delay} s) later, after a crash ${asOften(afterCrash)} as long,`,
+    `\`upload.inDoubtDelay\` (${delay} s), after a crash ${asOften(afterCrash)} as long,`,
     `for about ${Math.floor(idsAtOnce / 100) * 100} external ids at once`,
     `the first ${constant('src/inspection/differences.ts', 'RANGES_SHOWN')}) and ${word(constant('src/inspection/differences.ts', 'EXAMPLES'))} examples of each kind`,
   ],

@@ -31,6 +31,7 @@ it('knows of each column that can hold an external id whether it is cleared when
 const TENANTS: Readonly<Record<string, string>> = {
   'dead_letters.tenant_id': 'removed',
   'record_blocks.tenant_id': 'removed',
+  'doubts.tenant_id': 'removed',
   'removal_plans.next_tenant': 'reset',
   'removals.tenant_id': 'removed',
   'waiting.tenant_id': 'removed',

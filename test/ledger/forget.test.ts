@@ -109,6 +109,13 @@ const leavingDeadLetters = async (partition: AcquiredPartition): Promise<void> =
   );
 };
 
+/** A record as it was sent. */
+const sentOf = (externalId: string) => ({
+  tenantId: the.tenantIds.get('north')!,
+  externalIds: [externalId],
+  contentHashes: ['1'.repeat(32)],
+});
+
 /** Work of a run: the record waits to be sent again. */
 const leavingWaiting = async (partition: AcquiredPartition): Promise<void> => {
   const waiting = {
@@ -135,6 +142,8 @@ it('removes a record from every table', async () => {
     const hold = { mapping: 'customers', cause: 'changed', records: 2, of: 3, limit: null } as const;
     await guards.putOnHold(runId, mappingId, hold, ['a', CANARY]);
   });
+  await run((partition) => the.ledger.batches.doubt(partition, sentOf('b'), 0));
+  await run((partition) => the.ledger.batches.doubt(partition, sentOf(CANARY), 0));
   const planRun = await run(() => Promise.resolve());
   const plan = await the.ledger.removals.open(planRun, mappingId, '{}');
   const tenantIds = [the.tenantIds.get('north')!, the.tenantIds.get('north')!];
@@ -278,6 +287,15 @@ describe('forgets nothing', () => {
     expect((await forget({ tenant: 'north' })).obstacles).toMatchObject([{ kind: 'batch', state }]);
     expect(await countsOf()).toEqual(before);
     // Another record is not in the way of it.
+    expect((await forget({ externalId: 'other' })).obstacles).toEqual([]);
+  });
+
+  it('while the platform may still apply what was sent of the record', async () => {
+    const left = await run((partition) => the.ledger.batches.doubt(partition, sentOf(CANARY), 60));
+
+    expect((await forget({ externalId: CANARY })).obstacles).toMatchObject([
+      { kind: 'batch', run: left, state: 'in doubt', count: 1 },
+    ]);
     expect((await forget({ externalId: 'other' })).obstacles).toEqual([]);
   });
 

@@ -5,6 +5,7 @@ export const FORGOTTEN: readonly string[] = [
   'dead_letters.external_id',
   'dead_letters.missing',
   'dead_letters.source_key',
+  'doubts.external_ids',
   'guards.examples',
   'partitions.after_key',
   'partitions.external_ids',
@@ -28,7 +29,7 @@ export const NOT_FORGOTTEN: Readonly<Record<string, string>> = {
   'forget refuses while the batch is open; afterwards they are NULL':
     'batches.external_ids batches.content_hashes batches.low batches.high',
   // A block begins with it: forget-records.ts gives the block another one.
-  'it is removed with the entry': 'record_blocks.low dead_letters.key_hash',
+  'it is removed with the entry': 'record_blocks.low dead_letters.key_hash doubts.content_hashes',
   'it holds a value of a cursor, which is a time or a number, and no id':
     'partitions.cursor_from partitions.cursor_before partitions.resume_cursor',
   'it holds hashes':

@@ -161,15 +161,13 @@ async function tell(seed: number, rewrite?: (sql: string) => string): Promise<{ 
       partitions.push(again);
       for (const batch of await batches.takeOverLeftBehind(again)) {
         isTooLate = true;
-        const left = await batches.refresh(batch);
-        if (left === undefined) continue;
-        const outcomes = left.externalIds.map((externalId, i) => ({
-          tenantId: left.tenantId,
+        const outcomes = batch.externalIds.map((externalId, i) => ({
+          tenantId: batch.tenantId,
           externalId,
-          contentHash: left.contentHashes[i]!,
+          contentHash: batch.contentHashes[i]!,
           outcome: 'unknown' as const,
         }));
-        await batches.recover(again, left, { outcomes, pending: [], dependencyWait: 0 });
+        await batches.recover(again, batch, { outcomes, pending: [], dependencyWait: 0 });
       }
       await deliver(story, session, again, IDS);
     };

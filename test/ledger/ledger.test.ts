@@ -150,27 +150,6 @@ it('finds what a dead run left behind, fences off its attempts, and frees its re
   expect((await claim(two, [record('a', '1')])).skipReasons).toEqual(['contended']);
 });
 
-it('frees the records of a POST of unknown outcome only once the platform must have finished with it', async () => {
-  const inDoubtDelay = 0.5;
-  const dead = await newPartition();
-  await claim(dead, [record('a', '1')]);
-  const partition = await the.ledger.partitions.acquire(dead.id);
-  const started = performance.now();
-
-  // Half a delay until the POST may begin, half for its answer, and a whole one for the platform.
-  const scope = {
-    deps: { ledger: the.ledger },
-    sync: { spec: { upload: { inDoubtDelay } } },
-    mapping: { spec: { options: {}, schema: { schema: {} } } },
-    partition,
-    signal: new AbortController().signal,
-  };
-  await recoverPartition(scope as unknown as PartitionContext);
-
-  expect(performance.now() - started).toBeGreaterThan(2 * inDoubtDelay * 1000 - 200);
-  expect((await claim(partition, [record('a', '1')])).skipReasons.some(Boolean)).toBe(false);
-});
-
 it('moves a position only by a checkpoint, and only for partitions that may move it', async () => {
   const partition = await newPartition();
   const backfill = await newPartition(false);

@@ -12,20 +12,24 @@ const json = (status: number, message: string, headers = {}): StubAnswer => ({
 });
 const HTML: StubAnswer = { status: 200, headers: { 'content-type': 'text/html' }, body: '<html>welcome</html>' };
 
-it('sends again only records of unknown outcome, and only after the longest delay of the platform', async () => {
-  const shop = await shopForTest({ upload: { inDoubtDelay: '2s' } });
+it('sends a batch again at once whose answer was lost, and newer content only after the longest delay', async () => {
+  const shop = await shopForTest({ upload: { inDoubtDelay: '10m' } });
   await fill(shop, 3);
-  const times: number[] = [];
-  shop.proxy.fail(({ upload, path }) => {
-    if (!upload || !path.includes('/customer/')) return undefined;
-    times.push(performance.now());
-    return times.length === 1 ? { forward: true, answer: 'cut' } : undefined;
-  });
+  let uploads = 0;
+  shop.proxy.fail(({ upload, path }) =>
+    upload && path.includes('/customer/') && ++uploads === 1 ? { forward: true, answer: 'cut' } : undefined,
+  );
 
-  await shop.run();
-
-  expect(times).toHaveLength(2);
-  expect(times[1]! - times[0]!).toBeGreaterThanOrEqual(2000);
+  expect(await shop.run()).toMatchObject({ outcome: 'complete', total: { accepted: 9 } });
+  expect(uploads).toBe(2);
+  await shop.source.query(`UPDATE shop.customers SET name = 'Newer', updated_at = clock_timestamp() WHERE id = 1`);
+  const next = shop.run();
+  const waiting = () => shop.state.query('SELECT external_id FROM partner_sync.waiting');
+  await eventually('that it waits', async () => (await waiting()).length === 1);
+  expect(uploads).toBe(2);
+  await shop.state.query('UPDATE partner_sync.doubts SET until = now()');
+  expect((await next).outcome).toBe('complete');
+  expect(await shop.differences()).toBe(0);
 });
 
 it('follows batches even if polling sometimes fails', async () => {

@@ -183,7 +183,7 @@ it('leaves rows that fail, and all counts, to the reading in order', async () =>
   ]);
 });
 
-it('sends nothing that has been sent early already, nor what a batch still has', async () => {
+it('sends nothing that has been sent early already, and what a round leaves in doubt at most twice', async () => {
   const shop = await shopForTest();
   await fill(shop, 2);
   await shop.run();
@@ -197,7 +197,7 @@ it('sends nothing that has been sent early already, nor what a batch still has',
   await run.deliver();
   expect(await shop.differences()).toBe(0);
   expect(shop.proxy.requests.filter(({ upload, body }) => upload && body.includes('102')).length).toBeLessThanOrEqual(
-    4,
+    6,
   );
 });
 

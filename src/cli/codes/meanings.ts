@@ -42,7 +42,7 @@ export const OUTCOME_MEANINGS: Readonly<Record<RunOutcome | 'failed' | 'refused'
   },
   contended: {
     meaning:
-      'Of a record: it is not sent now because its row was read more than once; it is read again a second later.',
+      'Of a record: it is not sent now, since its row was read more than once, or older content is in doubt; it is read again a second later.',
     remedy: null,
   },
   'dead-lettered': {

@@ -135,6 +135,8 @@ const obstacleLine = ({ kind, run, since, state, count }: Obstacle): string => {
   if (kind === 'run')
     return `  run ${run} has been active since ${since}; wait for its end, or start a run if its workflow was terminated`;
   const batches = quantity(count, 'batch is', 'batches are');
+  if (state === 'in doubt')
+    return `  ${batches} in doubt since ${since} (run ${run}): no response has come, and the platform may still store ${count === 1 ? 'it' : 'them'}; try again in some minutes`;
   return state === 'pending'
     ? `  ${batches} pending on the platform since ${since} (run ${run}): its records wait for their parents; runs ask again until the platform drops them`
     : `  ${batches} open since ${since} (run ${run}): the next run finds out what became of ${count === 1 ? 'it' : 'them'}`;

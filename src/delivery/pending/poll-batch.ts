@@ -2,6 +2,7 @@
  * Polls one batch with pending records. A record that is neither listed as pending nor proved to be accepted was
  * dropped by the platform, for whatever reason: it is read and sent again, and gets its outcome from another batch.
  */
+import { times } from '../../domain/timeouts.js';
 import type { ParentName } from '../../domain/records/parent.js';
 import type { OpenBatch } from '../../ledger/batches/batches.js';
 import type { RowOutcome } from '../../ledger/outcomes/row-outcomes.js';
@@ -98,6 +99,7 @@ async function writeChanges(
   pending: readonly string[],
 ): Promise<void> {
   const { tenantId } = batch;
+  await doubtDropped(context, batch, rows, outcomes);
   const sent: SentRecord[] = [];
   const waiting: QueuedRecord[] = [];
   const rowOutcomes: RowOutcome[] = [];
@@ -119,4 +121,24 @@ async function writeChanges(
     }
   }
   await writeCheckpoint(context, { kind: 'poll', batch, pending, result: { rowOutcomes, sent, waiting } });
+}
+
+/**
+ * The platform may have got an earlier copy of the batch, in doubt, and somewhat later: then it keeps that one longer than those that it
+ * has dropped.
+ */
+async function doubtDropped(
+  { deps, sync, partition }: PartitionContext,
+  batch: OpenBatch,
+  rows: ReadonlyMap<string, WaitingRow>,
+  outcomes: ReadonlyMap<string, PolledOutcome>,
+): Promise<void> {
+  const dropped = [...rows.values()].filter(
+    ({ externalId, contentHash }) => outcomes.get(externalId) === 'dropped' && contentHash !== null,
+  );
+  if (dropped.length === 0 || platformIdOf(batch) === null) return;
+  const externalIds = dropped.map((row) => row.externalId);
+  const contentHashes = dropped.map((row) => row.contentHash!);
+  const longest = sync.spec.upload.inDoubtDelay * times('inDoubtDelaysAfterCrash');
+  await deps.ledger.batches.doubt(partition, { tenantId: batch.tenantId, externalIds, contentHashes }, longest);
 }

@@ -1,5 +1,4 @@
 /** Settles the batches that dead attempts and dead runs left open, so that their records can be claimed again. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { referencesOf } from '../../domain/records/references.js';
 import type { OpenBatch } from '../../ledger/batches/batches.js';
 import type { SentRecord } from '../../ledger/outcomes/sent-records.js';
@@ -20,27 +19,24 @@ export async function recoverPartition(context: PartitionContext): Promise<void>
 }
 
 /**
- * Releases the records of an intent without a platform id. The platform may have the batch and may still be applying it, so its
- * records are sent again only after the platform's longest delay. That is counted from the last moment at which the
- * POST may have ended: one delay after the intent (upload-batch.ts).
+ * Frees the records of an intent without a platform id. The platform may have the batch, and may apply it for a while: at the latest
+ * one delay after its POST, which ended at most one delay after the intent (upload-batch.ts). Until then a row with the same
+ * content is sent at once, and one that has changed waits (ADR 0043).
  *
  * If the platform was asked to keep children, it may have them pending for much longer, and would apply them after anything
- * newer that is sent meanwhile. So the ledger has them as pending, too: a row with the same content is sent at once, and one
- * that has changed waits until the platform must have let go of the older content.
+ * newer that is sent meanwhile. So the ledger has them as pending, too (ADR 0036).
  */
 async function releaseInDoubt(context: PartitionContext, batch: OpenBatch): Promise<void> {
-  const { deps, sync, partition, signal } = context;
-  const wait = sync.spec.upload.inDoubtDelay * 1000 * times('inDoubtDelaysAfterCrash');
-  await sleep(Math.max(0, wait - batch.age), undefined, { signal });
-  // The attempt may have recorded the platform's id meanwhile.
-  const now = await deps.ledger.batches.refresh(batch);
-  if (now === undefined) return;
-  const id = platformIdOf(now);
-  if (id !== null) return poll(context, now, id);
-  const dependencyWait = dependencyWaitOf(context);
-  const pending = dependencyWait > 0 ? batch.externalIds : [];
-  const outcomes = outcomesOf(batch, () => 'unknown');
-  await deps.ledger.batches.recover(partition, batch, { outcomes, pending, dependencyWait });
+  const { deps, sync, partition } = context;
+  const longest = sync.spec.upload.inDoubtDelay * times('inDoubtDelaysAfterCrash');
+  const inDoubtFor = Math.max(0, longest - batch.age / 1000);
+  const keeps = dependencyWaitOf(context);
+  await deps.ledger.batches.recover(partition, batch, {
+    outcomes: outcomesOf(batch, () => 'unknown'),
+    pending: keeps > 0 ? batch.externalIds : [],
+    dependencyWait: keeps + inDoubtFor,
+    inDoubtFor,
+  });
 }
 
 /** Seconds for which the platform was asked to keep records whose parents are missing; 0 if none refers to another. */

@@ -99,7 +99,7 @@ async function uploadWhole(
       if (isSent && (!(error instanceof PartnerSyncError) || isInDoubt(error))) unsent.remove(batch);
       if (!(error instanceof PartnerSyncError) || error === refusals.stopped) throw error;
       failures ??= { since: Date.now(), inDoubt: 0, busy: 0 };
-      const next = afterFailure(context, error, failures);
+      const next = await afterFailure(context, batch, error, failures);
       if (next === 'rejected') return { kind: 'rejected', batch, error };
       sync.onRetry(error.code, Date.now() - failures.since);
       if (next.repeatIn > 0) await sleep(next.repeatIn, undefined, { signal });
@@ -121,15 +121,14 @@ interface Failures {
  * What follows a failed attempt: the same batch is sent again after so many milliseconds, or the platform rejects this
  * batch. Rethrows a failure that neither can help.
  */
-function afterFailure(
+async function afterFailure(
   context: PartitionContext,
+  batch: IntendedBatch,
   error: PartnerSyncError,
   failures: Failures,
-): { readonly repeatIn: number } | 'rejected' {
-  // The platform may have taken the batch, and must have finished it before the records are sent again: it promises no
-  // order between batches.
-  if (isInDoubt(error) && failures.inDoubt++ < times('inDoubtRepeats'))
-    return { repeatIn: context.sync.spec.upload.inDoubtDelay * 1000 };
+): Promise<{ readonly repeatIn: number } | 'rejected'> {
+  if (isInDoubt(error) && failures.inDoubt < times('inDoubtRepeats'))
+    return { repeatIn: await setInDoubt(context, batch, failures.inDoubt++) };
   // The client itself waits for a new token before it sends anything.
   if (context.deps.platform.awaitsToken(error)) return { repeatIn: 0 };
   if (error.code === 'platform_busy') {
@@ -142,6 +141,27 @@ function afterFailure(
   if (error.code !== 'platform_refused' && error.code !== 'platform_too_large') throw error;
   if (error.details['status'] === 404) throw unknownSchema(context, error);
   return 'rejected';
+}
+
+/**
+ * The platform may have taken the batch, and promises no order between batches. The same content may be sent again at once,
+ * whichever copy is applied last; the ledger has other content wait (ADR 0043). If the mapping keeps no records there, the batch waits
+ * itself, until the platform must be done with it.
+ *
+ * @param before how often its response was lost before
+ * @returns milliseconds until the batch is sent again
+ */
+async function setInDoubt(
+  { deps, sync, partition }: PartitionContext,
+  batch: IntendedBatch,
+  before: number,
+): Promise<number> {
+  const { inDoubtDelay } = sync.spec.upload;
+  if (batch.id === null) return inDoubtDelay * 1000;
+  const { tenantId, records } = batch;
+  const { externalIds, contentHashes } = records;
+  await deps.ledger.batches.doubt(partition, { tenantId, externalIds, contentHashes }, inDoubtDelay);
+  return backoffMs(before);
 }
 
 /** The rejection of a single record. Its messages go into the record's dead letter, so the record's values are masked. */

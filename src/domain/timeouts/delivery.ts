@@ -5,14 +5,15 @@ export const DELIVERY = {
   inDoubtDelay: {
     value: 30,
     unit: 's',
-    bounds: 'the wait after a lost response before the records are sent again; after a crash twice as long',
+    bounds:
+      'the wait after a lost response before newer content of its records is sent; after a crash twice as long, from the intent on',
     why: 'the longest that the platform is assumed to need for a request under way',
     setting: '`upload.inDoubtDelay`',
   },
   inDoubtDelaysAfterCrash: {
     value: 2,
     unit: 'times',
-    bounds: 'that wait after a crash, counted from the intent',
+    bounds: 'that wait after a crash',
     why: 'the POST may have ended one delay after its intent, and be applied one delay after that',
   },
   postShareOfInDoubtDelay: {
@@ -22,9 +23,9 @@ export const DELIVERY = {
     why: 'both together end within one delay of the intent',
   },
   inDoubtRepeats: {
-    value: 3,
+    value: 6,
     unit: 'attempts',
-    bounds: 'how often a batch is sent again in place after a lost response',
+    bounds: 'how often a batch is sent again in place after a lost response, with the pauses of other retries',
     why: 'that many in a row are no accident; the activity is then retried, from the state in the ledger',
   },
   longestBusyWait: {

@@ -4,6 +4,7 @@ import { milliseconds } from '../../domain/timeouts.js';
 import type { RecordList } from '../../records/record-list.js';
 import { insertIntents, type IntendedBatch } from './batch-intents.js';
 import { closedColumns, recoverBatch, type RecoveredOutcomes } from './close-batches.js';
+import { noteDoubt, type SentContent } from './doubts.js';
 import { releaseIntents } from './release-intents.js';
 import { coalesced } from '../database/coalesced.js';
 import { lockPartition, type AcquiredPartition } from '../runs/partitions.js';
@@ -31,7 +32,7 @@ export interface OpenBatch {
   readonly age: number;
 }
 
-/** `insertSent`, `renew`, `split` and `recover` throw `fenced_off` when a newer attempt has taken the partition over. */
+/** `insertSent`, `renew`, `doubt`, `split` and `recover` throw `fenced_off` when a newer attempt has taken the partition over. */
 export interface Batches {
   /** Records the id that the platform gave the batch; does nothing for a batch that the ledger does not know. */
   markSent(batch: IntendedBatch, platformBatchId: string): Promise<void>;
@@ -47,6 +48,11 @@ export interface Batches {
   ): Promise<string>;
   /** Makes the intent of a POST that had to wait begin anew. */
   renew(partition: AcquiredPartition, batch: IntendedBatch): Promise<IntendedBatch>;
+  /**
+   * Notes that the platform may apply what was sent of these records for so many seconds from now on. The same may be sent again
+   * at once, but other content of theirs is not claimed meanwhile.
+   */
+  doubt(partition: AcquiredPartition, sent: SentContent, seconds: number): Promise<void>;
   /** Replaces the intent by one for each of its parts. */
   split(
     partition: AcquiredPartition,
@@ -67,11 +73,6 @@ export interface Batches {
    * ended. Attempts that may have outlived such a run are fenced off first.
    */
   takeOverLeftBehind(partition: AcquiredPartition): Promise<readonly OpenBatch[]>;
-  /**
-   * Reads the batch again: its old attempt may have recorded the platform's id meanwhile. Undefined if it is not left
-   * behind any more, since another partition has recovered it.
-   */
-  refresh(batch: OpenBatch): Promise<OpenBatch | undefined>;
   /** Batches of the mapping, of any run, with pending records. */
   withPending(mappingId: number): Promise<readonly OpenBatch[]>;
   /**
@@ -124,6 +125,11 @@ export function openBatches(knex: Knex): Batches {
       });
       return { ...batch, intendedAt };
     },
+    doubt: (partition, sent, seconds) =>
+      inTransaction(knex, async (trx) => {
+        await lockPartition(trx, partition);
+        await noteDoubt(trx, partition, sent, seconds);
+      }),
     async split(partition, batch, parts) {
       const intendedAt = Date.now();
       if (batch.id === null) return parts.map((records) => ({ ...batch, records, intendedAt }));
@@ -151,7 +157,6 @@ export function openBatches(knex: Knex): Batches {
         mappingId,
       );
     },
-    refresh: async ({ id }) => (await findBatches(knex, `state IN ('intended', 'sent') AND b.id = ?`, id))[0],
     withPending: (mappingId) => findBatches(knex, `mapping_id = ? AND state = 'pending'`, mappingId),
     async anyAcceptedSince(batches, mappingIds) {
       // A batch with pending records does not say when the others were accepted.

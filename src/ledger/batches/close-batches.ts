@@ -16,6 +16,7 @@ import type { Knex } from 'knex';
 import { isStorableId } from '../../domain/records/external-id.js';
 import { inTransaction, prepared } from '../database/statements.js';
 import { writeSentRecords, type SentRecord } from '../outcomes/sent-records.js';
+import { noteDoubt } from './doubts.js';
 import { lockPartition, type AcquiredPartition } from '../runs/partitions.js';
 import { lockWaitingEntries, writeRecoveredPending, type RecoveredBatch } from '../waiting/index.js';
 
@@ -34,6 +35,8 @@ export interface RecoveredOutcomes {
   readonly pending: readonly string[];
   /** Seconds for which the platform was asked to keep those. */
   readonly dependencyWait: number;
+  /** Seconds for which the platform may still apply the batch; left out if it is known to be done with it. */
+  readonly inDoubtFor?: number;
 }
 
 /** Empties the columns that only a batch in flight needs: the external ids of pending records stay. */
@@ -82,7 +85,7 @@ export async function recoverBatch(
   knex: Knex,
   partition: AcquiredPartition,
   batch: LeftBehind,
-  { outcomes, pending, dependencyWait }: RecoveredOutcomes,
+  { outcomes, pending, dependencyWait, inDoubtFor = 0 }: RecoveredOutcomes,
 ): Promise<void> {
   // An id that cannot be stored comes from a row that will be read again, and becomes a dead letter then.
   const keptOutcomes = outcomes.filter(({ externalId }) => isStorableId(externalId));
@@ -97,6 +100,7 @@ export async function recoverBatch(
       .update(keptPending.length > 0 ? stillPending(keptPending) : closedColumns(trx, state));
     // Several partitions of the next run find what a dead run left behind; the first one recovers it.
     if (recovered === 0) return;
+    if (inDoubtFor > 0) await noteDoubt(trx, partition, batch, inDoubtFor);
     // This run has not seen the rows. As its own, a mirror run would not look for one that has vanished since.
     const sentBy = { runId: batch.runId, readSeq: batch.readSeq };
     if (partition.keepsRecords) await writeSentRecords(trx, partition.mappingId, sentBy, keptOutcomes);

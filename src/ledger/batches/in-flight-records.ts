@@ -5,6 +5,7 @@
 import type { Knex } from 'knex';
 import { getOrInsert } from '../../domain/values/get-or-insert.js';
 import type { WrittenIntent } from './batch-intents.js';
+import { keysInDoubt } from './doubts.js';
 import { prepared } from '../database/statements.js';
 import {
   idHex,
@@ -17,15 +18,16 @@ import {
 } from '../record-key.js';
 import { recordReadingOfPending, type RowReading } from '../waiting/index.js';
 
-/** Why a record in an open batch is not sent again. */
+/** Why a record in an open batch, or in doubt, is not sent again. */
 export type InFlightReason =
   | 'pending' // the platform keeps it until its parent arrives
-  | 'contended'; // it is in another batch that is not settled yet
+  | 'contended'; // it is in another batch that is not settled yet, or the platform may still be applying other content
 
 export interface InFlightRecords {
   /**
-   * Finds the keys whose records are in open batches; returns the reasons by the index of the key. The mapping's
-   * claims must be locked. `reading` is what was read of their rows, which is written down for those that are pending.
+   * Finds the keys whose records are in open batches, or in doubt with other content; returns the reasons by the index of the
+   * key. The mapping's claims must be locked. `reading` is what was read of their rows, which is written down for those that
+   * are pending.
    */
   find(
     trx: Knex,
@@ -53,7 +55,7 @@ export function openInFlightRecords(): InFlightRecords {
       const reasons = new Map<number, InFlightReason>();
       if (keys.externalIds.length === 0) return reasons;
       const before = knownOf(mappingId);
-      const { rows, anyPending } = await readInFlight(trx, mappingId, keys, [...before.keys()]);
+      const { rows, anyPending, anyDoubt } = await readInFlight(trx, mappingId, keys, [...before.keys()]);
       const batches = new Map<string, InFlightBatch>();
       for (const { id, tenantId, externalIds } of rows)
         batches.set(id, before.get(id) ?? { tenantId, externalIds: externalIds!, range: rangeOf(externalIds!) });
@@ -61,6 +63,9 @@ export function openInFlightRecords(): InFlightRecords {
       known.set(mappingId, batches);
       if (anyPending)
         for (const index of await recordReadingOfPending(trx, mappingId, keys, reading)) reasons.set(index, 'pending');
+      if (anyDoubt)
+        for (const index of await keysInDoubt(trx, mappingId, keys, reading.records.contentHashes))
+          reasons.set(index, 'contended');
       if (batches.size > 0) for (const index of keysIn([...batches.values()], keys)) reasons.set(index, 'contended');
       return reasons;
     },
@@ -107,22 +112,32 @@ interface InFlightRow {
   readonly externalIds: readonly string[] | null;
 }
 
-/** The batches in flight that lie between the outermost keys, and whether any of the mapping's records is pending. */
+/** What the ledger knows of a mapping's records on their way. */
+interface InFlight {
+  /** The batches in flight that lie between the outermost keys. */
+  readonly rows: readonly InFlightRow[];
+  /** Whether any of the mapping's records is pending, or in doubt. */
+  readonly anyPending: boolean;
+  readonly anyDoubt: boolean;
+}
+
 async function readInFlight(
   trx: Knex,
   mappingId: number,
   keys: RecordKeys,
   knownIds: readonly string[],
-): Promise<{ readonly rows: readonly InFlightRow[]; readonly anyPending: boolean }> {
+): Promise<InFlight> {
   const [lowest, highest] = outermost(keys);
-  const { rows } = await prepared<InFlightRow | { readonly id: null }>(
+  const { rows } = await prepared<InFlightRow | { readonly id: null; readonly any: 'pending' | 'doubt' }>(
     trx,
     'in_flight_batches',
-    `SELECT id, tenant_id AS "tenantId", CASE WHEN id <> ALL (CAST(:known AS bigint[])) THEN external_ids END AS "externalIds"
+    `SELECT id, tenant_id AS "tenantId", CASE WHEN id <> ALL (CAST(:known AS bigint[])) THEN external_ids END AS "externalIds",
+       NULL AS any
      FROM batches WHERE mapping_id = :mapping AND state IN ('intended', 'sent') AND (low IS NULL OR (
        (tenant_id, high) >= (CAST(:firstTenant AS int), decode(:first, 'hex'))
        AND (tenant_id, low) <= (CAST(:lastTenant AS int), decode(:last, 'hex'))))
-     UNION ALL (SELECT NULL, NULL, NULL FROM batches WHERE mapping_id = :mapping AND state = 'pending' LIMIT 1)`,
+     UNION ALL (SELECT NULL, NULL, NULL, 'pending' FROM batches WHERE mapping_id = :mapping AND state = 'pending' LIMIT 1)
+     UNION ALL (SELECT NULL, NULL, NULL, 'doubt' FROM doubts WHERE mapping_id = :mapping AND until > clock_timestamp() LIMIT 1)`,
     {
       mapping: mappingId,
       known: [...knownIds],
@@ -132,8 +147,12 @@ async function readInFlight(
       last: idHex(keys.externalIds[highest]!),
     },
   );
-  const batches = rows.filter((row): row is InFlightRow => row.id !== null);
-  return { rows: batches, anyPending: batches.length < rows.length };
+  const isAny = (what: 'pending' | 'doubt'): boolean => rows.some((row) => row.id === null && row.any === what);
+  return {
+    rows: rows.filter((row): row is InFlightRow => row.id !== null),
+    anyPending: isAny('pending'),
+    anyDoubt: isAny('doubt'),
+  };
 }
 
 /** Indexes of the keys that are in one of the batches. With many tenants, comparing ranges rules out most batches. */

@@ -42,7 +42,7 @@ export interface Obstacle {
   readonly run: string;
   /** ISO 8601. */
   readonly since: string;
-  /** `working` for a run, else the state of the batch. */
+  /** `working` for a run, else the state of the batch; `in doubt` if its response was lost and the platform may still apply it. */
   readonly state: string;
   /** How many there are of this run in this state. */
   readonly count: number;
@@ -145,6 +145,8 @@ async function look(knex: Knex, { sync }: Forgetting, places: Places): Promise<F
      FROM runs WHERE sync = :sync AND ended_at IS NULL
      UNION ALL
      SELECT 'batch', run_id::text, min(intended_at), state, count(*)::int FROM ${knownRows.OPEN_BATCHES} GROUP BY run_id, state
+     UNION ALL
+     SELECT 'batch', run_id::text, min(since), 'in doubt', count(*)::int FROM ${knownRows.DOUBTS} AND until > now() GROUP BY run_id
      ORDER BY 3`,
     bindingsOf({ ...places, sync }),
   );
@@ -171,6 +173,7 @@ async function remove(trx: Knex, { sync }: Forgetting, places: Places): Promise<
   // Keys of rows, shown while a run is on hold: no run is working.
   await trx('guards').whereIn('mapping_id', places.mappings).whereNotNull('examples').update({ examples: null });
   await trx.raw(`DELETE FROM ${knownRows.WAITING}`, bindings);
+  await trx.raw(`DELETE FROM ${knownRows.DOUBTS}`, bindings);
   await trx.raw(`DELETE FROM ${knownRows.DEAD_LETTERS}`, bindings);
   if (places.id === null) return;
   await trx.raw(

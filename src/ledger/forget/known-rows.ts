@@ -25,6 +25,10 @@ export const REMOVALS = `removals WHERE plan_id IN (SELECT id FROM removal_plans
 export const OPEN_BATCHES = `batches WHERE ${OF_MAPPINGS} AND ${OF_TENANT} AND state IN ('intended', 'sent', 'pending')
   AND (CAST(:id AS text) IS NULL OR to_jsonb(external_ids) @> to_jsonb(CAST(:id AS text)))`;
 
+/** Batches whose response was lost; those that are over contain external ids, too, until others are noted. */
+export const DOUBTS = `doubts WHERE ${OF_MAPPINGS} AND ${OF_TENANT}
+  AND (CAST(:id AS text) IS NULL OR to_jsonb(external_ids) @> to_jsonb(CAST(:id AS text)))`;
+
 const NAMES_IT = `m->>'externalId' = :id
   AND (CAST(:schemas AS text[]) IS NULL OR m->>'schemaName' = ANY (CAST(:schemas AS text[])))`;
 

@@ -44,6 +44,7 @@ export function openRetention(knex: Knex): LedgerRetention {
   return {
     async prune(sync, retention, { shouldContinue = () => true, onStep = () => undefined, asOf } = {}) {
       const removed: Prunable[] = [];
+      await deleteDoubtsThatAreOver(knex, sync);
       for (const { kind, sql, order, bindings } of await selections(knex, sync, retention, 'remove', asOf)) {
         const found = tally(removed, kind);
         while (true) {
@@ -75,6 +76,15 @@ export function openRetention(knex: Knex): LedgerRetention {
     },
   };
 }
+
+/** They tell nothing about the past, so they are not counted. */
+const deleteDoubtsThatAreOver = (knex: Knex, sync: string): Promise<void> =>
+  retryOnDeadlock(async () => {
+    await knex.raw(
+      'DELETE FROM doubts WHERE until < now() AND mapping_id IN (SELECT id FROM mappings WHERE sync = ?)',
+      [sync],
+    );
+  });
 
 interface OldRow {
   readonly id: string;

@@ -1,4 +1,4 @@
-/** What the ledger knows about one record now, for people: what it waits for, and which open batches and removal plan it is in. */
+/** What the ledger knows about one record now, for people: what it waits for, what is in doubt, and which open batches and removal plan it is in. */
 import type { Knex } from 'knex';
 
 export interface WaitingState {
@@ -29,10 +29,18 @@ export interface AwaitedRemoval {
   readonly plan: string;
 }
 
+/** What was sent of the record last got no response, and may be applied until then. */
+export interface DoubtState {
+  readonly tenant: string;
+  readonly until: string;
+}
+
 /** The state of all records with one external id, in whichever tenant. */
 export interface RecordState {
   readonly waiting: readonly WaitingState[];
   readonly batches: readonly BatchState[];
+  /** At most one of each tenant. */
+  readonly doubts: readonly DoubtState[];
   readonly removals: readonly AwaitedRemoval[];
 }
 
@@ -65,6 +73,11 @@ export function openRecordStates(knex: Knex): RecordStates {
            AND to_jsonb(b.external_ids) @> to_jsonb(CAST(? AS text)) ORDER BY b.id`,
         [mappingId, externalId],
       );
+      const doubts = await knex.raw<{ rows: { tenant: string; until: Date }[] }>(
+        `SELECT t.platform_id AS tenant, max(d.until) AS until FROM doubts d JOIN tenants t ON t.id = d.tenant_id
+         WHERE d.mapping_id = ? AND d.until > now() AND to_jsonb(d.external_ids) @> to_jsonb(CAST(? AS text)) GROUP BY 1`,
+        [mappingId, externalId],
+      );
       const removals = await knex.raw<{ rows: AwaitedRemoval[] }>(
         `SELECT t.platform_id AS tenant, p.id AS plan
          FROM removal_plans p JOIN removals r ON r.plan_id = p.id JOIN tenants t ON t.id = r.tenant_id
@@ -84,6 +97,7 @@ export function openRecordStates(knex: Knex): RecordStates {
           intendedAt: intended_at.toISOString(),
           sentAt: iso(sent_at),
         })),
+        doubts: doubts.rows.map(({ tenant, until }) => ({ tenant, until: until.toISOString() })),
         removals: removals.rows,
       };
     },

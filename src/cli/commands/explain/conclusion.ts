@@ -238,7 +238,7 @@ const WAITING: Readonly<Record<string, string>> = {
   ...PARENT_REASONS,
   dependency: 'it is pending on the platform until its parent arrives',
   lacks_parent: 'its parent did not arrive in time; it will be sent again',
-  contended: 'another reading of its row was being sent, or may be newer; it will be read again',
+  contended: 'another reading of its row was being sent, may be newer, or is in doubt; it will be read again',
   unknown: 'its outcome on the platform is unknown; it will be read and sent again',
 };
 

@@ -16,6 +16,13 @@ const FACTS: readonly (readonly [string, (record: ExplainedRecord) => readonly s
     ({ batch }) =>
       batch === null ? [] : [`${batch.id} (${batch.state}), platform id ${batch.platformBatchId ?? 'not known yet'}`],
   ],
+  [
+    'in doubt',
+    ({ inDoubtUntil: until }) =>
+      until === null
+        ? []
+        : [`what was sent got no response; newer content waits until ${until}, as it may still be applied`],
+  ],
   ['waiting', ({ waiting }) => (waiting === null ? [] : [waitingText(waiting)])],
   [
     'dead letter',

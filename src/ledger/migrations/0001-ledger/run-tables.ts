@@ -296,4 +296,17 @@ export const RUN_TABLES = `
   CREATE INDEX batches_sent ON batches (run_id) WHERE state = 'sent';
   CREATE INDEX batches_by_partition ON batches (partition_id);
   CREATE INDEX batches_by_end ON batches (mapping_id, settled_at) WHERE settled_at IS NOT NULL;
+
+  -- Records that were sent without a response: until then the platform may apply what was sent, with these content hashes
+  -- (16 bytes each, in the order of the ids). Meanwhile no other content of theirs is claimed.
+  CREATE TABLE doubts (
+    run_id bigint NOT NULL,
+    mapping_id smallint NOT NULL REFERENCES mappings,
+    tenant_id integer NOT NULL REFERENCES tenants,
+    external_ids json NOT NULL,
+    content_hashes bytea NOT NULL,
+    since timestamptz NOT NULL DEFAULT now(),
+    until timestamptz NOT NULL
+  );
+  CREATE INDEX doubts_by_end ON doubts (mapping_id, until);
 `;
