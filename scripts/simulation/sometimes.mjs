@@ -42,6 +42,7 @@ export const SOMETIMES = [
   'intervention: pause',
   'intervention: setRate',
   'intervention: terminate',
+  'newer content waited for what was in doubt',
   'rows moved to another tenant',
   'rows were deleted',
   'the platform refused a batch',

@@ -38,11 +38,17 @@ export class Checker {
       this.#violate(`older over newer: ${key} had v${had} and was sent v${now}`);
   }
 
-  /** No record is in two batches in flight. Nothing can be asked while a session is in a transaction. */
+  /**
+   * No record is in two batches in flight, or in one with other content than what is in doubt. Nothing can be asked while a session is
+   * in a transaction.
+   */
   async batches(): Promise<void> {
     if (!this.#database.isFree) return;
     const twice = await this.#rows<{ id: string }>(IN_TWO_BATCHES);
     for (const { id } of twice) this.#violate(`${id} is in two batches in flight`);
+    const others = await this.#rows<{ id: string }>(OTHERS_IN_FLIGHT);
+    for (const { id } of others) this.#violate(`${id} is in flight with other content than what is in doubt`);
+    if ((await this.#rows(HELD_BACK)).length > 0) this.#chronicle.saw('newer content waited for what was in doubt');
   }
 
   /** A dead letter says that the platform refused the record for what it contains only if the platform has done so. */
@@ -195,6 +201,22 @@ const IN_TWO_BATCHES = `
   SELECT b.mapping_id || '/' || b.tenant_id || '/' || e.id AS id
   FROM partner_sync.batches b, json_array_elements_text(b.external_ids) AS e(id)
   WHERE b.state IN ('intended', 'sent') GROUP BY b.mapping_id, b.tenant_id, e.id HAVING count(*) > 1`;
+
+/** Records with content hashes, of a table that has them as batches do. */
+const contents = (rows: string): string => `
+  SELECT r.mapping_id, r.tenant_id, e.id, substring(r.content_hashes FROM 1 + 16 * (e.no::int - 1) FOR 16) AS hash
+  FROM partner_sync.${rows}, json_array_elements_text(r.external_ids) WITH ORDINALITY AS e(id, no)`;
+const IN_DOUBT = contents('doubts r').concat(' WHERE r.until > now()');
+const IN_FLIGHT = contents('batches r').concat(` WHERE r.state IN ('intended', 'sent')`);
+
+const OTHERS_IN_FLIGHT = `
+  SELECT d.mapping_id || '/' || d.tenant_id || '/' || d.id AS id
+  FROM (${IN_DOUBT}) d JOIN (${IN_FLIGHT}) f USING (mapping_id, tenant_id, id) WHERE d.hash <> f.hash`;
+
+const HELD_BACK = `
+  SELECT w.external_id AS id FROM (${IN_DOUBT}) d
+  JOIN partner_sync.waiting w ON (w.mapping_id, w.tenant_id, w.external_id) = (d.mapping_id, d.tenant_id, d.id)
+  WHERE w.reason = 'contended' AND w.batch_id IS NULL`;
 
 /** What a child lacked is the reason of the others. */
 const REFUSED = `
