@@ -38,6 +38,7 @@ export const SOMETIMES = [
   'changed rows were settled',
   'changes were lost',
   'continued as new',
+  'deleted rows came back',
   'intervention: cancel',
   'intervention: pause',
   'intervention: setRate',

@@ -71,8 +71,8 @@ it('says what a waiting record waits for, and until when', async () => {
 
 it('says until when newer content waits, if what was sent last got no response', async () => {
   await shop.state.query(
-    `INSERT INTO partner_sync.doubts (run_id, mapping_id, tenant_id, external_ids, content_hashes, until)
-     SELECT 1, m.id, t.id, '["4", "5"]', '\\x', now() + interval '1 minute' FROM partner_sync.mappings m, partner_sync.tenants t
+    `INSERT INTO partner_sync.doubts (run_id, mapping_id, tenant_id, external_ids, content_hashes, low, high, until)
+     SELECT 1, m.id, t.id, '["4", "5"]', '\\x', '\\x', '\\x', now() + interval '1 minute' FROM partner_sync.mappings m, partner_sync.tenants t
      WHERE m.name = 'customers' AND t.platform_id = 'north'`,
   );
   onTestFinished(async () => void (await shop.state.query('DELETE FROM partner_sync.doubts')));

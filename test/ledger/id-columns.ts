@@ -6,6 +6,8 @@ export const FORGOTTEN: readonly string[] = [
   'dead_letters.missing',
   'dead_letters.source_key',
   'doubts.external_ids',
+  'doubts.high',
+  'doubts.low',
   'guards.examples',
   'partitions.after_key',
   'partitions.external_ids',

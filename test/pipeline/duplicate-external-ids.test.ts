@@ -1,5 +1,9 @@
 /** Rows with the same external id, far apart in the order of reading. */
 import { expect, it } from 'vitest';
+import type { MappedRecord } from '../../src/domain/records/record.js';
+import { duplicatesAmong } from '../../src/delivery/chunk/duplicate-ids.js';
+import { removalOf } from '../../src/delivery/removal-record.js';
+import { recordOf, RecordList } from '../../src/records/record-list.js';
 import { shopForTest, SYNC, type Shop } from './shop.js';
 
 /** More than the three chunks that are in progress at once. */
@@ -104,4 +108,19 @@ it('keeps back the third of three rows, far behind two that are read together', 
   expect(report.total).toMatchObject({ accepted: 16_997, deadLettered: 3 });
   expect((await duplicates(shop)).map(([key]) => key).sort()).toEqual(['10000', '10001', '16900']);
   expect(shop.proxy.requests.filter((r) => r.upload && r.body.includes('"c10000"'))).toEqual([]);
+});
+
+it('does not take a row for a duplicate that has come back since its removal was decided', async () => {
+  const mapping = `${FILES['customers.mapping.yaml']}deletes: { action: { set: { status: C } } }\n`;
+  const shop = await shopForTest({ files: { 'customers.mapping.yaml': mapping } });
+  await shop.source.query(`INSERT INTO shop.customers (id, name, status) VALUES (1, 'c1', 'A'), (2, 'c2', 'A')`);
+  const sync = await shop.parts.openSync(SYNC);
+  const customers = await sync.mapping('customers');
+  const removal = removalOf(customers, { tenant: 'north', externalId: 'c1' });
+  const row = recordOf('north', 'c1', ['5'], removal.json);
+
+  const duplicatesOf = (record: MappedRecord) => duplicatesAmong({ sync, mapping: customers }, RecordList.of([record]));
+
+  expect((await duplicatesOf(removal)).size).toBe(0);
+  expect((await duplicatesOf(row)).size).toBe(1);
 });

@@ -51,9 +51,16 @@ export class Checker {
     if ((await this.#rows(HELD_BACK)).length > 0) this.#chronicle.saw('newer content waited for what was in doubt');
   }
 
-  /** A dead letter says that the platform refused the record for what it contains only if the platform has done so. */
+  /**
+   * A dead letter says that the platform refused the record for what it contains only if the platform has done so, and none says that
+   * two rows have the same external id.
+   */
   async refusals(platform: PlatformModel): Promise<void> {
     if (!this.#database.isFree) return;
+    const duplicates = await this.#rows<{ id: string }>(
+      `SELECT external_id AS id FROM partner_sync.dead_letters WHERE code = 'duplicate_external_id'`,
+    );
+    for (const { id } of duplicates) this.#violate(`${id} is a dead letter for a second row, and there is none`);
     for (const { mapping, tenant, id } of await this.#rows<Record<'mapping' | 'tenant' | 'id', string>>(REFUSED)) {
       const key = storedKey(tenant, SHAPES[mapping as TableName].schema, id);
       if (!platform.hasRefused(key)) this.#violate(`${key} is a dead letter, and the platform has never refused it`);

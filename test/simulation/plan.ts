@@ -88,6 +88,8 @@ export interface Plan {
     readonly orphans: boolean;
     /** Whether rows come that are deleted soon after. */
     readonly shortLived: boolean;
+    /** Whether rows come back soon after they were deleted. */
+    readonly comeBack: boolean;
     /** Whether parents come after their children. */
     readonly lateParents: boolean;
     /** Whether most changes are of the same few rows, so that runs meet at them. */
@@ -111,7 +113,7 @@ export function planOf(seed: number): Plan {
     ? withUnfinishedRuns(withLiveRuns(fed, randomOf(seed, 'live')), randomOf(seed, 'unfinished'))
     : fed;
   const told = withDeathsWhileSending(story, randomOf(seed, 'deaths-while-sending'));
-  return withSlowPlatform(told, randomOf(seed, 'a-minute'));
+  return withRowsThatComeBack(withSlowPlatform(told, randomOf(seed, 'a-minute')), randomOf(seed, 'come-back'));
 }
 
 function storyOf(seed: number, random: Random, { inDoubtDelay, hot }: { inDoubtDelay: number; hot: boolean }): Plan {
@@ -178,6 +180,7 @@ function storyOf(seed: number, random: Random, { inDoubtDelay, hot }: { inDoubtD
       badRows: random.chance(0.4),
       orphans: random.chance(0.3),
       shortLived: false,
+      comeBack: false,
       lateParents: false,
       hot,
       reverts: random.chance(0.4),
@@ -278,6 +281,10 @@ const withSlowPlatform = (plan: Plan, random: Random): Plan =>
         settings: { ...plan.settings, inDoubtDelay: 60, batchDeadline: Math.ceil(60 * (1 + random.next())) },
         platform: { ...plan.platform, late: 0.3 + random.next() * 0.5 },
       };
+
+/** In half of the stories in which rows are deleted, they come back. */
+const withRowsThatComeBack = (plan: Plan, random: Random): Plan =>
+  plan.writer.deletes && random.chance(0.5) ? { ...plan, writer: { ...plan.writer, comeBack: true } } : plan;
 
 /** The same story with runs that cross, and without the faults that would only hold them up. */
 const ofCrossingRuns = (plan: Plan, random: Random): Plan => ({

@@ -125,6 +125,7 @@ export class Writer {
     const family = this.#familyOf(shop, customer['id']!);
     if (deletes && random.chance(0.15)) {
       this.#chronicle.saw('rows were deleted');
+      if (this.#plan.writer.comeBack) this.#bringBack(shop, family);
       return family.map(({ table, row }) => ({ table, key: keyOf(table, row), row: null }));
     }
     const others = this.#plan.tenants.filter((other) => other !== shop);
@@ -132,11 +133,7 @@ export class Writer {
       this.#chronicle.saw('rows moved to another tenant');
       const other = random.pick(others);
       return family.flatMap(({ table, row }) => {
-        const { shop: _, name: __, email: ___, updated_at: ____, ...columns } = row;
-        return [
-          { table, key: keyOf(table, row), row: null },
-          this.#change(table, other, columns as Record<string, string>, at),
-        ];
+        return [{ table, key: keyOf(table, row), row: null }, this.#change(table, other, columnsOf(row), at)];
       });
     }
     if (shortLived && random.chance(0.2)) {
@@ -153,6 +150,22 @@ export class Writer {
     }
     const { table, row } = hot && random.chance(0.4) ? family[0]! : random.pick(family);
     return [this.#changeRow(table, row, at)];
+  }
+
+  /** The rows are there again soon after they were deleted. */
+  #bringBack(shop: string, family: readonly { table: string; row: Row }[]): void {
+    const random = this.#random;
+    this.#kernel.after(
+      random.next() * random.pick([50, 1000, 5000]),
+      () => {
+        if (this.#isStopped) return;
+        this.#chronicle.saw('deleted rows came back');
+        this.#source.transact(0, (later) =>
+          family.map(({ table, row }) => this.#change(table, shop, columnsOf(row), later)),
+        );
+      },
+      null,
+    );
   }
 
   /** One of two orders that change again and again until their customer comes, and then hardly any more. */
@@ -188,14 +201,9 @@ export class Writer {
   /** A new row beside this one, which is deleted after so many milliseconds at most. */
   #shortLived(table: string, beside: Row, lives: number, at: string): Change {
     this.#chronicle.saw('a row was deleted soon after it had come');
-    const { name: _, email: __, updated_at: ___, shop, ...columns } = beside;
     const id = TABLES[table]!.key[1]!;
-    const change = this.#change(
-      table,
-      shop!,
-      { ...columns, [id]: `brief-${++this.#brief}` } as Record<string, string>,
-      at,
-    );
+    const columns = { ...columnsOf(beside), [id]: `brief-${++this.#brief}` };
+    const change = this.#change(table, beside['shop']!, columns, at);
     const deletes = (): Change[] => [{ ...change, row: null }];
     this.#kernel.after(this.#random.next() * lives, () => this.#source.transact(0, deletes), null);
     return change;
@@ -208,8 +216,7 @@ export class Writer {
     if (writer.reverts && earlier !== undefined && random.chance(crossing === null ? 0.4 : 0.8))
       return this.#revert(table, row, earlier, at);
     this.#earlier.set(`${table} ${keyOf(table, row)}`, row);
-    const { shop, name: _, email: __, updated_at: ___, ...columns } = row;
-    return this.#change(table, shop!, columns as Record<string, string>, at);
+    return this.#change(table, row['shop']!, columnsOf(row), at);
   }
 
   /** The row gets back what it had earlier. */
@@ -239,3 +246,8 @@ export class Writer {
 }
 
 const keyOf = (table: string, row: Row): string => `${row['shop']}/${row[TABLES[table]!.key[1]!]}`;
+
+/** What relates the row to others: everything but its tenant and what changes. */
+function columnsOf({ shop: _, name: __, email: ___, updated_at: ____, ...columns }: Row): Record<string, string> {
+  return columns as Record<string, string>;
+}

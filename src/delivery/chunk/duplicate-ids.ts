@@ -8,6 +8,7 @@ import type { OpenMapping, OpenSync } from '../dependencies.js';
 import { findRowsIfPossible } from '../../reading/find-rows.js';
 import { duplicateRecord } from './new-dead-letters.js';
 import type { PartitionContext } from '../partition-context.js';
+import { removalWithKey } from '../removal-record.js';
 import { LOOK_UP_ROWS } from '../../reading/read-rows-by-values.js';
 
 /** By the index of each record whose external id other rows have too: dead letters of all these rows, its own first. */
@@ -23,6 +24,8 @@ export async function duplicatesAmong(
     const some = records.slice(i, i + LOOK_UP_ROWS);
     const rows = await recordsWithIds(sync, mapping, some.externalIds);
     for (const [index, record] of [...some].entries()) {
+      // The row of a removal may have come back since: the next reading of that row delivers it.
+      if (removalWithKey(mapping, record.sourceKey) !== null) continue;
       const own = JSON.stringify(record.sourceKey);
       const others = rows.filter(
         (r) => r.tenant === record.tenant && r.externalId === record.externalId && JSON.stringify(r.sourceKey) !== own,

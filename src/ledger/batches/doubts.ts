@@ -4,7 +4,8 @@
  */
 import type { Knex } from 'knex';
 import { hashAt, prepared } from '../database/statements.js';
-import type { RecordKeys } from '../record-key.js';
+import { idHex, rangeOf, type RecordKeys } from '../record-key.js';
+import { outermostKeys, INTERSECTS_KEYS } from './range-of-batch.js';
 import type { AcquiredPartition } from '../runs/partitions.js';
 
 /** What was sent of some records of one tenant. */
@@ -26,16 +27,20 @@ export async function noteDoubt(
   { tenantId, externalIds, contentHashes }: SentContent,
   seconds: number,
 ): Promise<void> {
+  const range = rangeOf(externalIds);
   await trx.raw(
     `WITH over AS (DELETE FROM doubts WHERE mapping_id = :mappingId AND until < clock_timestamp())
-     INSERT INTO doubts (run_id, mapping_id, tenant_id, external_ids, content_hashes, until)
-     VALUES (:runId, :mappingId, :tenantId, :ids, :hashes, clock_timestamp() + :seconds * interval '1 second')`,
+     INSERT INTO doubts (run_id, mapping_id, tenant_id, external_ids, content_hashes, low, high, until)
+     VALUES (:runId, :mappingId, :tenantId, :ids, :hashes, decode(:low, 'hex'), decode(:high, 'hex'),
+       clock_timestamp() + :seconds * interval '1 second')`,
     {
       runId,
       mappingId,
       tenantId,
       ids: JSON.stringify(externalIds),
       hashes: Buffer.from(contentHashes.join(''), 'hex'),
+      low: idHex(range.first),
+      high: idHex(range.last),
       seconds,
     },
   );
@@ -45,15 +50,16 @@ export async function noteDoubt(
 export async function keysInDoubt(
   trx: Knex,
   mappingId: number,
-  { tenantIds, externalIds }: RecordKeys,
+  keys: RecordKeys,
   contentHashes: readonly string[],
 ): Promise<readonly number[]> {
+  const { tenantIds, externalIds } = keys;
   const { rows } = await prepared<{ tenantId: number; ids: readonly string[]; hashes: Buffer }>(
     trx,
     'doubts',
     `SELECT tenant_id AS "tenantId", external_ids AS ids, content_hashes AS hashes FROM doubts
-     WHERE mapping_id = ? AND until > clock_timestamp()`,
-    [mappingId],
+     WHERE mapping_id = :mapping AND until > clock_timestamp() AND ${INTERSECTS_KEYS}`,
+    { mapping: mappingId, ...outermostKeys(keys) },
   );
   const sent = new Map<number, Map<string, string>>();
   for (const { tenantId, ids, hashes } of rows) {

@@ -7,15 +7,8 @@ import { getOrInsert } from '../../domain/values/get-or-insert.js';
 import type { WrittenIntent } from './batch-intents.js';
 import { keysInDoubt } from './doubts.js';
 import { prepared } from '../database/statements.js';
-import {
-  idHex,
-  outermost,
-  intersect,
-  rangeOf,
-  type IdRange,
-  type RecordKeys,
-  type RecordPlace,
-} from '../record-key.js';
+import { outermostKeys, INTERSECTS_KEYS } from './range-of-batch.js';
+import { intersect, rangeOf, type IdRange, type RecordKeys, type RecordPlace } from '../record-key.js';
 import { recordReadingOfPending, type RowReading } from '../waiting/index.js';
 
 /** Why a record in an open batch, or in doubt, is not sent again. */
@@ -127,24 +120,18 @@ async function readInFlight(
   keys: RecordKeys,
   knownIds: readonly string[],
 ): Promise<InFlight> {
-  const [lowest, highest] = outermost(keys);
   const { rows } = await prepared<InFlightRow | { readonly id: null; readonly any: 'pending' | 'doubt' }>(
     trx,
     'in_flight_batches',
     `SELECT id, tenant_id AS "tenantId", CASE WHEN id <> ALL (CAST(:known AS bigint[])) THEN external_ids END AS "externalIds",
        NULL AS any
-     FROM batches WHERE mapping_id = :mapping AND state IN ('intended', 'sent') AND (low IS NULL OR (
-       (tenant_id, high) >= (CAST(:firstTenant AS int), decode(:first, 'hex'))
-       AND (tenant_id, low) <= (CAST(:lastTenant AS int), decode(:last, 'hex'))))
+     FROM batches WHERE mapping_id = :mapping AND state IN ('intended', 'sent') AND (low IS NULL OR ${INTERSECTS_KEYS})
      UNION ALL (SELECT NULL, NULL, NULL, 'pending' FROM batches WHERE mapping_id = :mapping AND state = 'pending' LIMIT 1)
      UNION ALL (SELECT NULL, NULL, NULL, 'doubt' FROM doubts WHERE mapping_id = :mapping AND until > clock_timestamp() LIMIT 1)`,
     {
       mapping: mappingId,
       known: [...knownIds],
-      firstTenant: keys.tenantIds[lowest]!,
-      first: idHex(keys.externalIds[lowest]!),
-      lastTenant: keys.tenantIds[highest]!,
-      last: idHex(keys.externalIds[highest]!),
+      ...outermostKeys(keys),
     },
   );
   const isAny = (what: 'pending' | 'doubt'): boolean => rows.some((row) => row.id === null && row.any === what);

@@ -1,7 +1,8 @@
 /** What is known of records: accepted hashes, waiting records, dead letters, and removals. */
 export const RECORD_TABLES = `
   -- What is known of each record that was sent, in blocks of neighbours (src/ledger/record-index). The text is stored
-  -- inline and uncompressed: it is mostly hashes.
+  -- inline and uncompressed: it is mostly hashes. With room in its pages, most updates stay in place: with 500 changed rows a
+  -- second, the table takes two times the length of its texts instead of four.
   CREATE TABLE record_blocks (
     mapping_id smallint NOT NULL,
     tenant_id integer NOT NULL,
@@ -12,7 +13,7 @@ export const RECORD_TABLES = `
     -- JSON: SELECT records::json.
     records text NOT NULL,
     PRIMARY KEY (mapping_id, tenant_id, low)
-  ) WITH (toast_tuple_target = 8160);
+  ) WITH (toast_tuple_target = 8160, fillfactor = 70);
   ALTER TABLE record_blocks ALTER COLUMN records SET STORAGE EXTERNAL;
 
   -- Records without a final outcome. Those with a batch_id are pending: the platform keeps them until their parents

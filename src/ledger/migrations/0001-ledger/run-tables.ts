@@ -305,6 +305,9 @@ export const RUN_TABLES = `
     tenant_id integer NOT NULL REFERENCES tenants,
     external_ids json NOT NULL,
     content_hashes bytea NOT NULL,
+    -- As those of batches.
+    low bytea NOT NULL,
+    high bytea NOT NULL,
     since timestamptz NOT NULL DEFAULT now(),
     until timestamptz NOT NULL
   );
