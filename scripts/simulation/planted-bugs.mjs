@@ -234,4 +234,9 @@ export const PLANTED_BUGS = {
     "if (latest.status.name !== 'RUNNING') return false;",
     "if (latest.status.name !== 'RUNNING' || latest.runId !== '') return false;",
   ],
+  'a row that has come back is taken for a duplicate of its removal': [
+    'src/delivery/chunk/duplicate-ids.ts',
+    'if (removalWithKey(mapping, record.sourceKey) !== null) continue;',
+    '',
+  ],
 };

@@ -2,11 +2,13 @@
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { ParentName } from '../../domain/records/parent.js';
 import type { MappedRecord } from '../../domain/records/record.js';
+import { removesRecords } from '../../domain/sync/sync.js';
 import { referencedIds, referencesOf } from '../../domain/records/references.js';
 import { segmentProblem } from '../../platform/path.js';
 import type { Pace } from '../../platform/pace.js';
 import type { OpenMapping, OpenSync } from '../dependencies.js';
 import { allEnded } from '../all-ended.js';
+import { isRemoved } from '../removal-record.js';
 import { acceptedHashesOf } from '../accepted-hashes-of.js';
 import type { PartitionContext } from '../partition-context.js';
 
@@ -44,34 +46,54 @@ export type ParentContext = Pick<PartitionContext, 'deps' | 'sync' | 'mapping' |
 
 /**
  * {@link parentKey}s of the parents that the platform has. The accepted hashes of the mappings that fill the schema
- * show it; if one of these keeps no records in the ledger, or there is no such mapping, the platform is asked.
+ * show it; if one of these keeps no records in the ledger, or there is no such mapping, the platform is asked. So it is about
+ * parents that were removed: it may have had no record to mark.
  */
 export async function deliveredParents(
   context: ParentContext,
   parents: readonly ParentReference[],
 ): Promise<ReadonlySet<string>> {
-  const there = new Set((await acceptedParents(context, parents)).map(parentKey));
+  const known = await parentsInLedger(context, parents);
+  const there = new Set(known.accepted.map(parentKey));
+  const removed = new Set(known.removed.map(parentKey));
   for (const schemaName of new Set(parents.map((p) => p.schemaName))) {
     const mappings = await parentMappings(context, schemaName);
-    if (mappings.length > 0 && mappings.every(keepsAcceptedHashes)) continue;
-    const open = parents.filter((parent) => parent.schemaName === schemaName && !there.has(parentKey(parent)));
+    const isKnown = mappings.length > 0 && mappings.every(keepsAcceptedHashes);
+    const mayBeThere = (parent: ParentReference): boolean => !isKnown || removed.has(parentKey(parent));
+    const open = parents.filter((p) => p.schemaName === schemaName && !there.has(parentKey(p)) && mayBeThere(p));
     for (const parent of await onPlatform(context, open)) there.add(parentKey(parent));
   }
   return there;
 }
 
-/** The parents that have an accepted hash in the ledger. */
-export async function acceptedParents(
+/** The parents that have an accepted hash in the ledger, and not that of a removal. */
+export const acceptedParents = async (
   context: ParentContext,
   parents: readonly ParentReference[],
-): Promise<ParentReference[]> {
-  const there: ParentReference[] = [];
+): Promise<readonly ParentReference[]> => (await parentsInLedger(context, parents)).accepted;
+
+/** What the ledger says of parents; those of which it knows nothing are left out. */
+interface ParentsInLedger {
+  /** The platform has them. */
+  readonly accepted: readonly ParentReference[];
+  /** They were marked as deleted, if the platform had them. */
+  readonly removed: readonly ParentReference[];
+}
+
+async function parentsInLedger(context: ParentContext, parents: readonly ParentReference[]): Promise<ParentsInLedger> {
+  const accepted: ParentReference[] = [];
+  const removed: ParentReference[] = [];
   for (const schemaName of new Set(parents.map((p) => p.schemaName))) {
     const same = parents.filter((p) => p.schemaName === schemaName);
     for (const mapping of (await parentMappings(context, schemaName)).filter(keepsAcceptedHashes))
-      there.push(...(await acceptedHashesOf(context.deps, mapping, same)).keys());
+      for (const [parent, contentHash] of await acceptedHashesOf(context.deps, mapping, same)) {
+        const { externalId } = parent;
+        (removesRecords(mapping.spec) && isRemoved(mapping, { externalId, contentHash }) ? removed : accepted).push(
+          parent,
+        );
+      }
   }
-  return there;
+  return { accepted, removed };
 }
 
 /** Whether the ledger knows which records of the mapping the platform has accepted. */
