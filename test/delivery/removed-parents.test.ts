@@ -18,7 +18,7 @@ const SPEC = {
 };
 
 /** External ids of the customers that children in the same tenant may refer to, and those that the platform was asked for. */
-async function there(ids: readonly string[], onPlatform: readonly string[]) {
+async function there(ids: readonly string[], onPlatform: readonly string[], options = {}) {
   const asked: string[] = [];
   const findResource = (_schema: string, externalId: string) => {
     asked.push(externalId);
@@ -35,7 +35,7 @@ async function there(ids: readonly string[], onPlatform: readonly string[]) {
     effort: new EffortMeter(),
   } as unknown as ParentContext;
   const parents = ids.map((externalId) => ({ tenant: 'north', field: '', schemaName: 'customer', externalId }));
-  const found = [...(await deliveredParents(context, parents))];
+  const found = [...(await deliveredParents(context, parents, options))];
   return { found: found.map((key) => (JSON.parse(key) as string[])[2]), asked };
 }
 
@@ -52,4 +52,6 @@ it('asks the platform for a parent that was removed, since it may have had no re
     found: ['kept', 'marked'],
     asked: ['marked', 'never had'],
   });
+  // A child that lacked it need not ask again and again.
+  expect(await there(['kept', 'never had'], [], { asksForRemoved: false })).toEqual({ found: ['kept'], asked: [] });
 });

@@ -48,10 +48,13 @@ export type ParentContext = Pick<PartitionContext, 'deps' | 'sync' | 'mapping' |
  * {@link parentKey}s of the parents that the platform has. The accepted hashes of the mappings that fill the schema
  * show it; if one of these keeps no records in the ledger, or there is no such mapping, the platform is asked. So it is about
  * parents that were removed: it may have had no record to mark.
+ *
+ * @param asksForRemoved false if these were known to be missing: only another delivery can change that, and the ledger has it
  */
 export async function deliveredParents(
   context: ParentContext,
   parents: readonly ParentReference[],
+  { asksForRemoved = true } = {},
 ): Promise<ReadonlySet<string>> {
   const known = await parentsInLedger(context, parents);
   const there = new Set(known.accepted.map(parentKey));
@@ -59,7 +62,8 @@ export async function deliveredParents(
   for (const schemaName of new Set(parents.map((p) => p.schemaName))) {
     const mappings = await parentMappings(context, schemaName);
     const isKnown = mappings.length > 0 && mappings.every(keepsAcceptedHashes);
-    const mayBeThere = (parent: ParentReference): boolean => !isKnown || removed.has(parentKey(parent));
+    const mayBeThere = (parent: ParentReference): boolean =>
+      !isKnown || (asksForRemoved && removed.has(parentKey(parent)));
     const open = parents.filter((p) => p.schemaName === schemaName && !there.has(parentKey(p)) && mayBeThere(p));
     for (const parent of await onPlatform(context, open)) there.add(parentKey(parent));
   }
@@ -88,9 +92,8 @@ async function parentsInLedger(context: ParentContext, parents: readonly ParentR
     for (const mapping of (await parentMappings(context, schemaName)).filter(keepsAcceptedHashes))
       for (const [parent, contentHash] of await acceptedHashesOf(context.deps, mapping, same)) {
         const { externalId } = parent;
-        (removesRecords(mapping.spec) && isRemoved(mapping, { externalId, contentHash }) ? removed : accepted).push(
-          parent,
-        );
+        const isGone = removesRecords(mapping.spec) && isRemoved(mapping, { externalId, contentHash });
+        (isGone ? removed : accepted).push(parent);
       }
   }
   return { accepted, removed };

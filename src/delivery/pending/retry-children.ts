@@ -96,7 +96,7 @@ async function readyAmong<R extends { readonly tenantId: number; readonly missin
 ): Promise<R[]> {
   const tenants = await context.deps.ledger.ids.tenantsByNumber([...new Set(records.map((r) => r.tenantId))]);
   const missedBy = (record: R): ParentReference[] => referencesTo(record.missing, tenants.get(record.tenantId) ?? '');
-  const there = await deliveredParents(context, records.flatMap(missedBy));
+  const there = await deliveredParents(context, records.flatMap(missedBy), { asksForRemoved: false });
   return records.filter((r) => r.missing.length > 0 && missedBy(r).every((parent) => there.has(parentKey(parent))));
 }
 
