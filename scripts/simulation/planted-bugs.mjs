@@ -65,8 +65,8 @@ export const PLANTED_BUGS = {
   ],
   'a batch in doubt is released at once': [
     'src/delivery/upload/recover-partition.ts',
-    'const inDoubtFor = Math.max(0, longest - batch.age / 1000);',
-    'const inDoubtFor = Math.max(0, 0 * (longest - batch.age / 1000));',
+    'const inDoubtFor = Math.max(0, longestInDoubt(sync) - batch.age / 1000);',
+    'const inDoubtFor = 0 * longestInDoubt(sync);',
   ],
   'a batch in doubt counts as accepted': [
     'src/delivery/upload/recover-partition.ts',

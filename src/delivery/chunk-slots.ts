@@ -8,7 +8,7 @@ import { createFairSemaphore } from '../platform/fair-semaphore.js';
 /** One chunk is read while the others are claimed, uploaded or polled (docs/performance.md). */
 const CHUNKS_AT_ONCE = 4;
 
-/** Chunks of changed rows are small, and a batch whose response was lost holds up its chunk for long: others must go on. */
+/** Chunks of changed rows are small, and a request without a response holds up its chunk for many seconds: others must go on. */
 const CHUNKS_OF_CHANGED_ROWS_AT_ONCE = 12;
 
 /** The chunk slots of a mapping. */

@@ -2,7 +2,6 @@
  * Polls one batch with pending records. A record that is neither listed as pending nor proved to be accepted was
  * dropped by the platform, for whatever reason: it is read and sent again, and gets its outcome from another batch.
  */
-import { times } from '../../domain/timeouts.js';
 import type { ParentName } from '../../domain/records/parent.js';
 import type { OpenBatch } from '../../ledger/batches/batches.js';
 import type { RowOutcome } from '../../ledger/outcomes/row-outcomes.js';
@@ -18,6 +17,7 @@ import type { BatchStatus, PendingResource } from '../../platform/contract/batch
 import { readChunkByValues } from '../../reading/read-chunk-by-values.js';
 import { platformIdOf, provenByCounters, statusOf, type CounterProof } from '../upload/batch-status.js';
 import type { PartitionContext } from '../partition-context.js';
+import { longestInDoubt } from '../upload/recover-partition.js';
 import { notStored } from '../upload/not-stored.js';
 import { retryDelay } from '../parents/retry-delay.js';
 import { writeCheckpoint } from '../write-checkpoint.js';
@@ -99,7 +99,6 @@ async function writeChanges(
   pending: readonly string[],
 ): Promise<void> {
   const { tenantId } = batch;
-  await doubtDropped(context, batch, rows, outcomes);
   const sent: SentRecord[] = [];
   const waiting: QueuedRecord[] = [];
   const rowOutcomes: RowOutcome[] = [];
@@ -120,6 +119,7 @@ async function writeChanges(
       rowOutcomes.push({ tenantId, externalId, sourceKey, outcome: isAwaited ? 'waiting' : 'unchanged' });
     }
   }
+  await doubtDropped(context, batch, sent);
   await writeCheckpoint(context, { kind: 'poll', batch, pending, result: { rowOutcomes, sent, waiting } });
 }
 
@@ -130,15 +130,12 @@ async function writeChanges(
 async function doubtDropped(
   { deps, sync, partition }: PartitionContext,
   batch: OpenBatch,
-  rows: ReadonlyMap<string, WaitingRow>,
-  outcomes: ReadonlyMap<string, PolledOutcome>,
+  sent: readonly SentRecord[],
 ): Promise<void> {
-  const dropped = [...rows.values()].filter(
-    ({ externalId, contentHash }) => outcomes.get(externalId) === 'dropped' && contentHash !== null,
-  );
+  const dropped = sent.filter(({ outcome, contentHash }) => outcome === 'unknown' && contentHash !== '');
   if (dropped.length === 0 || platformIdOf(batch) === null) return;
-  const externalIds = dropped.map((row) => row.externalId);
-  const contentHashes = dropped.map((row) => row.contentHash!);
-  const longest = sync.spec.upload.inDoubtDelay * times('inDoubtDelaysAfterCrash');
-  await deps.ledger.batches.doubt(partition, { tenantId: batch.tenantId, externalIds, contentHashes }, longest);
+  const externalIds = dropped.map((record) => record.externalId);
+  const contentHashes = dropped.map((record) => record.contentHash);
+  const { tenantId } = batch;
+  await deps.ledger.batches.doubt(partition, { tenantId, externalIds, contentHashes }, longestInDoubt(sync));
 }

@@ -4,6 +4,7 @@ import type { OpenBatch } from '../../ledger/batches/batches.js';
 import type { SentRecord } from '../../ledger/outcomes/sent-records.js';
 import { platformIdOf, provenByCounters, pollUntilProcessed } from './batch-status.js';
 import { allEnded } from '../all-ended.js';
+import type { OpenSync } from '../dependencies.js';
 import type { PartitionContext } from '../partition-context.js';
 import { times } from '../../domain/timeouts.js';
 
@@ -18,6 +19,10 @@ export async function recoverPartition(context: PartitionContext): Promise<void>
   );
 }
 
+/** Seconds after which the platform applies nothing of an intended batch any more, but for children that it keeps. */
+export const longestInDoubt = ({ spec }: Pick<OpenSync, 'spec'>): number =>
+  spec.upload.inDoubtDelay * times('inDoubtDelaysAfterCrash');
+
 /**
  * Frees the records of an intent without a platform id. The platform may have the batch, and may apply it for a while: at the latest
  * one delay after its POST, which ended at most one delay after the intent (upload-batch.ts). Until then a row with the same
@@ -28,8 +33,7 @@ export async function recoverPartition(context: PartitionContext): Promise<void>
  */
 async function releaseInDoubt(context: PartitionContext, batch: OpenBatch): Promise<void> {
   const { deps, sync, partition } = context;
-  const longest = sync.spec.upload.inDoubtDelay * times('inDoubtDelaysAfterCrash');
-  const inDoubtFor = Math.max(0, longest - batch.age / 1000);
+  const inDoubtFor = Math.max(0, longestInDoubt(sync) - batch.age / 1000);
   const keeps = dependencyWaitOf(context);
   await deps.ledger.batches.recover(partition, batch, {
     outcomes: outcomesOf(batch, () => 'unknown'),

@@ -3,7 +3,7 @@
  *
  * A record is claimed only while it is in no open batch, and only if its row was read wholly after the reading
  * that was sent last. So no record is in two open batches, and older content never overwrites newer. Content that is in
- * doubt may be claimed a second time (ADR 0036).
+ * doubt may be claimed a second time, and no other content of its record meanwhile (ADR 0036, ADR 0043).
  *
  * Concurrency. All transactions of the ledger are READ COMMITTED: each statement sees what was committed before it
  * began. A claim first finds the records in open batches, then compares the others with the record index, and this

@@ -3,6 +3,7 @@
  * same content pass, since it makes no difference which of two equal copies is applied last (ADR 0043).
  */
 import type { Knex } from 'knex';
+import { getOrInsert } from '../../domain/values/get-or-insert.js';
 import { hashAt, prepared } from '../database/statements.js';
 import { idHex, rangeOf, type RecordKeys } from '../record-key.js';
 import { outermostKeys, INTERSECTS_KEYS } from './range-of-batch.js';
@@ -63,8 +64,7 @@ export async function keysInDoubt(
   );
   const sent = new Map<number, Map<string, string>>();
   for (const { tenantId, ids, hashes } of rows) {
-    const ofTenant = sent.get(tenantId) ?? new Map<string, string>();
-    sent.set(tenantId, ofTenant);
+    const ofTenant = getOrInsert(sent, tenantId, () => new Map<string, string>());
     ids.forEach((id, i) => ofTenant.set(id, hashAt(hashes, i)));
   }
   return externalIds.flatMap((id, i) => {
