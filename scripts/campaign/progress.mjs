@@ -6,14 +6,17 @@
 import pg from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+/** From a kill to progress, 95 of 100 times: heartbeatTimeout of src/domain/timeouts, and 3 s. */
+export const LONGEST_SECONDS = 13;
 const LOOK_MS = 200;
 /** Looking for records in two batches reads all open batches. */
 const LOOK_TWICE_MS = 5000;
 
 /** Partitions in which waiting records are polled are not among them: they are acquired again only if any still wait. */
-const PARTITIONS = `SELECT id::text, fencing_token, done, updated_at > to_timestamp($2 / 1000.0) AS moved, ended_at IS NOT NULL AS over
-  FROM partner_sync.partitions p JOIN LATERAL (SELECT ended_at FROM partner_sync.runs r WHERE r.id = p.run_id) r ON true
-  WHERE p.id = ANY($1::bigint[]) AND kind IN ('planned', 'removals', 'changed_rows')`;
+const PARTITIONS = `SELECT p.id::text, fencing_token, done, p.updated_at > to_timestamp($2 / 1000.0) AS moved, ended_at IS NOT NULL AS over,
+    format('partition %s (%s) of run %s', p.id, p.kind, r.workflow_id) AS name
+  FROM partner_sync.partitions p JOIN partner_sync.runs r ON r.id = p.run_id
+  WHERE p.id = ANY($1::bigint[]) AND p.kind IN ('planned', 'removals', 'changed_rows')`;
 
 const TWICE = `SELECT mapping_id, tenant_id, id FROM (
     SELECT mapping_id, tenant_id, json_array_elements_text(external_ids) AS id FROM partner_sync.batches
@@ -28,8 +31,8 @@ export function watchProgress(url) {
   /** Deaths whose work has not gone on yet. */
   let open = [];
   /** Seconds from a kill to the moment, in the order of the kills. `again`: kills before another one; `idle`: of
-   * workers that loaded nothing. */
-  const measured = { takenOver: [], checkpoint: [], again: 0, idle: 0 };
+   * workers that loaded nothing. `slow`: what has taken longer than it may. */
+  const measured = { takenOver: [], checkpoint: [], again: 0, idle: 0, slow: [] };
   const twice = [];
   let lookTwiceAt = 0;
   const loop = look();
@@ -79,8 +82,17 @@ export function watchProgress(url) {
     const all = (is) => death.holds.every((hold) => is(found.get(hold.id), hold));
     const isTaken = ({ fencing_token, done, over }, { token }) => fencing_token > token || done || over;
     if (death.takenOver === undefined && all(isTaken)) death.takenOver = seconds;
-    if (!all((partition, hold) => isTaken(partition, hold) && (partition.moved || partition.done || partition.over)))
+    const isFurther = (partition, hold) =>
+      isTaken(partition, hold) && (partition.moved || partition.done || partition.over);
+    if (!all(isFurther)) {
+      death.last = death.holds.map(({ id }) => found.get(id)).filter((each, no) => !isFurther(each, death.holds[no]));
       return;
+    }
+    if (seconds > LONGEST_SECONDS)
+      measured.slow.push(
+        `${death.point ?? 'a moment of chance'}: taken over after ${death.takenOver.toFixed(1)} s, further after ` +
+          `${seconds.toFixed(1)} s: ${(death.last ?? []).map(({ name }) => name).join(', ')}`,
+      );
     measured.takenOver.push(death.takenOver);
     measured.checkpoint.push(seconds);
     death.holds = [];

@@ -3,13 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { availableParallelism, loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { pointsFor } from './points.mjs';
-import { percentiles } from './progress.mjs';
+import { LONGEST_SECONDS, percentiles } from './progress.mjs';
 import { sumOf } from './state.mjs';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-
-/** From a kill to progress, 95 of 100 times: heartbeatTimeout of src/domain/timeouts, and 3 s. */
-const LONGEST_SECONDS = 13;
 
 const git = (...args) => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).trim();
 
@@ -49,6 +46,7 @@ export function reportOf(state) {
       checkpoint,
       notMeasured: { successorKilledToo: progress.again, workerWasIdle: progress.idle },
       target: `p95 of checkpoint under ${LONGEST_SECONDS} s: ${checkpoint === null ? 'not measured' : checkpoint.p95 < LONGEST_SECONDS ? 'held' : 'not held'}`,
+      slow: progress.slow,
     },
     writer: state.writer,
     runs: state.runs,
@@ -75,6 +73,7 @@ export function* linesOf(report) {
   if (kills.total > 0) {
     yield `from a kill until another worker has taken over: ${said(progress.takenOver)}`;
     yield `from a kill until the next checkpoint of all that was under way: ${said(progress.checkpoint)} (${progress.target})`;
+    for (const slow of progress.slow) yield `  ${slow}`;
   }
   yield (
     `${kills.total} kills and ${faults.total} other faults in ${report.rounds} rounds and ${report.minutes} min, ` +

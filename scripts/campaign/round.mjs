@@ -214,7 +214,7 @@ const openEnds = (url) =>
   });
 
 function takeMeasured(state, { measured }) {
-  for (const list of ['takenOver', 'checkpoint']) state.progress[list].push(...measured[list].splice(0));
+  for (const list of ['takenOver', 'checkpoint', 'slow']) state.progress[list].push(...measured[list].splice(0));
   for (const number of ['again', 'idle']) {
     state.progress[number] += measured[number];
     measured[number] = 0;

@@ -11,7 +11,7 @@ const empty = (options) => ({
   kills: {},
   /** Other faults by their names. */
   faults: {},
-  progress: { takenOver: [], checkpoint: [], again: 0, idle: 0 },
+  progress: { takenOver: [], checkpoint: [], again: 0, idle: 0, slow: [] },
   rowsCompared: 0,
   recordsMarked: 0,
   writer: { transactions: 0, rows: 0, late: 0, failed: 0 },

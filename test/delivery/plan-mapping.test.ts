@@ -9,7 +9,7 @@ import { newRun } from '../ledger/new-partition.js';
 const the = ledgerForTests();
 
 /** A sync whose source has a higher high watermark, and more partitions, each time it is asked. */
-async function growingSource(ledger: () => Ledger = () => the.ledger) {
+async function growingSource(ledger: () => Ledger = () => the.ledger, feed: string | null = null) {
   let asked = 0;
   const source = {
     hasNull: () => Promise.resolve(false),
@@ -24,7 +24,7 @@ async function growingSource(ledger: () => Ledger = () => the.ledger) {
     options: { ledger: 'full' },
     relation: { query: 'SELECT 1' },
     cursor: { column: 'changed', overlap: 60 },
-    feed: null,
+    feed,
     schema: { externalIdField: 'customerId' },
     fields: new Map(),
   };
@@ -47,7 +47,7 @@ async function growingSource(ledger: () => Ledger = () => the.ledger) {
       `SELECT id, cursor_from, cursor_before, after_key, through_key, moves_position FROM partner_sync.partitions WHERE run_id = $1 AND kind = $2 ORDER BY no`,
       [runId, kind],
     );
-  return { plan, boundsOf };
+  return { runId, plan, boundsOf };
 }
 
 /** What a partition reads. */
@@ -104,6 +104,34 @@ it('reads the overlap first, by itself and without moving the position, which mu
     { id: partitions[0]!.id, cursor_from: '100 - 60', cursor_before: '100', moves_position: false },
     { id: partitions[1]!.id, cursor_from: '100', cursor_before: '1', moves_position: true },
   ]);
+});
+
+it('goes on with a load that was stopped, and with what has changed since, as one plan', async () => {
+  const { feeds, partitions, runs } = the.ledger;
+  const feed = await feeds.acquire('shop', 'feed');
+  await feeds.begin(feed, { origin: 'one', at: '10' });
+  await feeds.feedMappings(feed, [{ mappingId: the.mappingId, reads: 'customers' }]);
+  await feeds.note(feed, [], null, true);
+  const first = await growingSource(undefined, 'feed');
+  const { partitions: all } = await first.plan('incremental', false);
+  expect(all.length).toBeGreaterThan(1);
+  await partitions.finish(await partitions.acquire(all[0]!.id));
+  await runs.end(first.runId, 'incomplete');
+  await feeds.note(feed, [{ mappingId: the.mappingId, keys: [['1']], unnamed: null }], null, true);
+
+  const second = await growingSource(undefined, 'feed');
+  const planned = await second.plan('incremental', false);
+
+  const bounds = await second.boundsOf('planned');
+  expect(bounds.map(readBounds)).toEqual((await first.boundsOf('planned')).slice(1).map(readBounds));
+  const changed = planned.partitions.filter(({ label }) => label === 'changed rows');
+  expect(changed).toHaveLength(1);
+  expect(planned.partitions.filter((each) => !changed.includes(each)).map(({ id }) => id)).toEqual(
+    bounds.map(({ id }) => String(id)),
+  );
+  for (const { id } of bounds) await partitions.finish(await partitions.acquire(String(id)));
+  expect(await second.plan('incremental', false)).toMatchObject({ partitions: changed });
+  expect(await feeds.mapping(the.mappingId)).toMatchObject({ loaded: true });
 });
 
 it('reads each row once if two attempts plan side by side', async () => {

@@ -39,31 +39,19 @@ export class Checker {
   }
 
   /**
-   * No record is in two batches in flight, or in one with other content than what is in doubt. Nothing can be asked while a session is
-   * in a transaction.
+   * No record is in two batches in flight, or in one with other content than what is in doubt. A dead letter says that the platform
+   * refused the record for what it contains only if the platform has done so, and none says that two rows have the same external id.
+   * Nothing can be asked while a session is in a transaction.
    */
-  async batches(): Promise<void> {
+  async ledgerNow(platform: PlatformModel): Promise<void> {
     if (!this.#database.isFree) return;
-    const twice = await this.#rows<{ id: string }>(IN_TWO_BATCHES);
-    for (const { id } of twice) this.#violate(`${id} is in two batches in flight`);
-    const others = await this.#rows<{ id: string }>(OTHERS_IN_FLIGHT);
-    for (const { id } of others) this.#violate(`${id} is in flight with other content than what is in doubt`);
-    if ((await this.#rows(HELD_BACK)).length > 0) this.#chronicle.saw('newer content waited for what was in doubt');
-  }
-
-  /**
-   * A dead letter says that the platform refused the record for what it contains only if the platform has done so, and none says that
-   * two rows have the same external id.
-   */
-  async refusals(platform: PlatformModel): Promise<void> {
-    if (!this.#database.isFree) return;
-    const duplicates = await this.#rows<{ id: string }>(
-      `SELECT external_id AS id FROM partner_sync.dead_letters WHERE code = 'duplicate_external_id'`,
-    );
-    for (const { id } of duplicates) this.#violate(`${id} is a dead letter for a second row, and there is none`);
-    for (const { mapping, tenant, id } of await this.#rows<Record<'mapping' | 'tenant' | 'id', string>>(REFUSED)) {
-      const key = storedKey(tenant, SHAPES[mapping as TableName].schema, id);
-      if (!platform.hasRefused(key)) this.#violate(`${key} is a dead letter, and the platform has never refused it`);
+    for (const { what, id, tenant, mapping } of await this.#rows<Finding>(AT_ANY_MOMENT)) {
+      if (what === 'held back') this.#chronicle.saw('newer content waited for what was in doubt');
+      else if (what !== 'refused') this.#violate(`${mapping}/${tenant}/${id} ${what}`);
+      else {
+        const key = storedKey(tenant, SHAPES[mapping as TableName].schema, id);
+        if (!platform.hasRefused(key)) this.#violate(`${key} is a dead letter, and the platform has never refused it`);
+      }
     }
   }
 
@@ -187,12 +175,13 @@ export class Checker {
       'SELECT count(*)::int AS n FROM partner_sync.runs WHERE ended_at IS NULL',
     );
     if (running!.n > 0) this.#violate(`${running!.n} runs have no end`);
-    // The tables are small: only what is left of one begins behind a key.
-    const [resumed] = await this.#rows<{ n: number }>(
-      `SELECT count(*)::int AS n FROM partner_sync.partitions p JOIN partner_sync.runs r ON r.id = p.run_id
-       WHERE r.mode = 'live' AND p.kind = 'planned' AND p.after_key IS NOT NULL`,
+    const resumed = await this.#rows<{ mode: string }>(
+      `SELECT DISTINCT r.mode FROM partner_sync.partitions p JOIN partner_sync.runs r ON r.id = p.run_id
+         JOIN partner_sync.partitions c ON c.run_id = p.run_id AND c.mapping_id = p.mapping_id AND c.kind = 'changed_rows'
+         JOIN partner_sync.partitions e ON e.mapping_id = p.mapping_id AND e.run_id < p.run_id AND p.after_key = e.resume_key
+       WHERE p.kind = 'planned' AND e.kind = 'planned' AND NOT e.done`,
     );
-    if (resumed!.n > 0) this.#chronicle.saw('a load went on where another run had stopped');
+    for (const { mode } of resumed) this.#chronicle.saw(`a load went on where another run had stopped: ${mode}`);
   }
 
   #rows<T>(sql: string): Promise<T[]> {
@@ -204,10 +193,8 @@ export class Checker {
   }
 }
 
-const IN_TWO_BATCHES = `
-  SELECT b.mapping_id || '/' || b.tenant_id || '/' || e.id AS id
-  FROM partner_sync.batches b, json_array_elements_text(b.external_ids) AS e(id)
-  WHERE b.state IN ('intended', 'sent') GROUP BY b.mapping_id, b.tenant_id, e.id HAVING count(*) > 1`;
+/** What is found of a record. */
+type Finding = Record<'what' | 'mapping' | 'tenant' | 'id', string>;
 
 /** Records with content hashes, of a table that has them as batches do. */
 const contents = (rows: string): string => `
@@ -216,21 +203,27 @@ const contents = (rows: string): string => `
 const IN_DOUBT = contents('doubts r').concat(' WHERE r.until > now()');
 const IN_FLIGHT = contents('batches r').concat(` WHERE r.state IN ('intended', 'sent')`);
 
-const OTHERS_IN_FLIGHT = `
-  SELECT d.mapping_id || '/' || d.tenant_id || '/' || d.id AS id
-  FROM (${IN_DOUBT}) d JOIN (${IN_FLIGHT}) f USING (mapping_id, tenant_id, id) WHERE d.hash <> f.hash`;
+/** Each a query of `mapping_id`, `tenant_id` and `id`. What a child lacked is the reason of other dead letters than the refused ones. */
+const FOUND_AT_ANY_MOMENT: Readonly<Record<string, string>> = {
+  'is in two batches in flight': `SELECT mapping_id, tenant_id, id FROM (${IN_FLIGHT}) f GROUP BY 1, 2, 3 HAVING count(*) > 1`,
+  'is in flight with other content than what is in doubt': `
+    SELECT mapping_id, tenant_id, id FROM (${IN_DOUBT}) d JOIN (${IN_FLIGHT}) f USING (mapping_id, tenant_id, id) WHERE d.hash <> f.hash`,
+  'held back': `
+    SELECT d.mapping_id, d.tenant_id, d.id FROM (${IN_DOUBT}) d
+    JOIN partner_sync.waiting w ON (w.mapping_id, w.tenant_id, w.external_id) = (d.mapping_id, d.tenant_id, d.id)
+    WHERE w.reason = 'contended' AND w.batch_id IS NULL`,
+  'is a dead letter for a second row, and there is none': `
+    SELECT mapping_id, tenant_id, external_id AS id FROM partner_sync.dead_letters WHERE code = 'duplicate_external_id'`,
+  refused: `
+    SELECT mapping_id, tenant_id, external_id AS id FROM partner_sync.dead_letters
+    WHERE code = 'platform_refused' AND rule = 'refused by the platform' AND missing IS NULL`,
+};
 
-const HELD_BACK = `
-  SELECT w.external_id AS id FROM (${IN_DOUBT}) d
-  JOIN partner_sync.waiting w ON (w.mapping_id, w.tenant_id, w.external_id) = (d.mapping_id, d.tenant_id, d.id)
-  WHERE w.reason = 'contended' AND w.batch_id IS NULL`;
-
-/** What a child lacked is the reason of the others. */
-const REFUSED = `
-  SELECT m.name AS mapping, t.platform_id AS tenant, d.external_id AS id
-  FROM partner_sync.dead_letters d JOIN partner_sync.mappings m ON m.id = d.mapping_id
-  JOIN partner_sync.tenants t ON t.id = d.tenant_id
-  WHERE d.code = 'platform_refused' AND d.rule = 'refused by the platform' AND d.missing IS NULL`;
+const AT_ANY_MOMENT = `
+  SELECT found.what, m.name AS mapping, t.platform_id AS tenant, found.id FROM (${Object.entries(FOUND_AT_ANY_MOMENT)
+    .map(([what, query]) => `SELECT '${what}' AS what, * FROM (${query}) q`)
+    .join(' UNION ALL ')}) found
+  JOIN partner_sync.mappings m ON m.id = found.mapping_id JOIN partner_sync.tenants t ON t.id = found.tenant_id`;
 
 /** The platform shows references as objects or as ids. */
 const normal = (data: Readonly<Record<string, unknown>>): Record<string, unknown> =>

@@ -45,6 +45,7 @@ export class LedgerDatabase {
   #waiting: { readonly socket: LedgerSocket; readonly unit: Unit }[] = [];
   /** What the backend has prepared: it parses and plans a text once, whichever session sends it, and under whatever name. */
   readonly #prepared = new Map<string, string>();
+  readonly #asked = new Map<string, string>();
 
   private constructor(backend: PGlite) {
     this.#backend = backend;
@@ -70,8 +71,15 @@ export class LedgerDatabase {
     await this.#backend.exec(text);
   }
 
+  /** The rows of a query beside the simulation; one that is asked again is planned once for each seed. */
   async rows<T>(text: string): Promise<T[]> {
-    return (await this.#backend.query<T>(text)).rows;
+    let name = this.#asked.get(text);
+    if (name === undefined) {
+      name = `asked_${this.#asked.size + 1}`;
+      await this.#backend.exec(`PREPARE ${name} AS ${text}`);
+      this.#asked.set(text, name);
+    }
+    return (await this.#backend.query<T>(`EXECUTE ${name}`)).rows;
   }
 
   /** Ends an open transaction that the simulation before has left. */
@@ -117,7 +125,7 @@ export class LedgerDatabase {
   ended(socket: LedgerSocket): void {
     this.#waiting = this.#waiting.filter((each) => each.socket !== socket);
     if (this.#holder !== socket) return;
-    this.#backend.execProtocolRawSync(ROLLBACK);
+    this.#send(ROLLBACK);
     this.#holder = null;
     this.#next();
   }
@@ -132,8 +140,8 @@ export class LedgerDatabase {
    * Executes a unit. Its statement is known to the backend by a name of its own, under which it was parsed when it came first;
    * each seed plans it anew, for emptying a table makes its plans invalid.
    */
-  #answerTo({ messages, sql }: Unit): Uint8Array {
-    if (typeOf(messages[0]!) === 'Q') return this.#backend.execProtocolRawSync(messages[0]!);
+  #answerTo({ messages, sql }: Unit): Buffer {
+    if (typeOf(messages[0]!) === 'Q') return this.#send(messages[0]!);
     const known = this.#prepared.get(sql);
     const name = known ?? `statement_${this.#prepared.size + 1}`;
     const own = messages.flatMap((message) => {
@@ -144,9 +152,17 @@ export class LedgerDatabase {
       if (type === 'D') return [withName(message, 6, name)];
       return type === 'C' ? [] : [message];
     });
-    const answer = this.#backend.execProtocolRawSync(Buffer.concat(own));
+    const answer = this.#send(Buffer.concat(own));
     if (answer[0] === PARSE_COMPLETE) this.#prepared.set(sql, name);
     return answer;
+  }
+
+  /** Has the answer before it returns. Unlike `execProtocolRawSync`, this does not parse it, which the driver does anyway. */
+  #send(messages: Buffer): Buffer {
+    const answer: Buffer[] = [];
+    const options = { syncToFs: false, onRawData: (bytes: Uint8Array) => void answer.push(Buffer.from(bytes)) };
+    void this.#backend.execProtocolRawStream(messages, options);
+    return Buffer.concat(answer);
   }
 
   #execute(socket: LedgerSocket, unit: Unit): void {
@@ -246,7 +262,7 @@ export class LedgerSocket extends Duplex {
     this.#kernel.after(
       milliseconds,
       () => {
-        if (!this.destroyed) this.push(Buffer.from(bytes));
+        if (!this.destroyed) this.push(bytes);
       },
       this.process,
     );

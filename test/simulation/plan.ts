@@ -109,9 +109,9 @@ export function planOf(seed: number): Plan {
   const hot = isCrossing || random.chance(0.4);
   const plan = storyOf(seed, random, { inDoubtDelay, hot });
   const fed = fedIfDrawn(isCrossing ? ofCrossingRuns(plan, randomOf(seed, 'crossing')) : plan, randomOf(seed, 'feed'));
-  const story = fed.settings.isFed
-    ? withUnfinishedRuns(withLiveRuns(fed, randomOf(seed, 'live')), randomOf(seed, 'unfinished'))
-    : fed;
+  const live = fed.settings.isFed ? withLiveRuns(fed, randomOf(seed, 'live')) : fed;
+  const unfinished = fed.settings.isFed ? withUnfinishedRuns(live, randomOf(seed, 'unfinished')) : live;
+  const story = fed.settings.isFed ? withStoppedLoad(unfinished, randomOf(seed, 'stopped-load')) : unfinished;
   const told = withDeathsWhileSending(story, randomOf(seed, 'deaths-while-sending'));
   return withRowsThatComeBack(withSlowPlatform(told, randomOf(seed, 'a-minute')), randomOf(seed, 'come-back'));
 }
@@ -241,6 +241,20 @@ const withUnfinishedRuns = (plan: Plan, random: Random): Plan =>
         },
         runs: plan.runs.map((run) => (random.chance(0.3) ? { ...run, ...stoppedEarly(random) } : run)),
         writer: { ...plan.writer, shortLived: true },
+      };
+
+/** In a third of these stories, the first run is stopped while it reads every row, and others go on with what is left. */
+const withStoppedLoad = (plan: Plan, random: Random): Plan =>
+  plan.crossing !== null || random.chance(2 / 3)
+    ? plan
+    : {
+        ...plan,
+        sizes: { ...plan.sizes, partitionRows: random.between(2, 10) },
+        runs: plan.runs.map((run, no) =>
+          no === 0
+            ? { ...run, kind: 'incremental', ...stoppedEarly(random), interveneAfter: random.between(500, 5000) }
+            : run,
+        ),
       };
 
 const stoppedEarly = (random: Random): Pick<PlannedRun, 'intervention' | 'interveneAfter'> => ({

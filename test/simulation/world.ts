@@ -231,7 +231,7 @@ export class World {
     this.#checker.records(this.#platform);
     this.#checker.vanished(this.#platform);
     await this.#checker.read('the last run', report, Object.keys(SHAPES), this.#kernel.now);
-    await this.#checker.refusals(this.#platform);
+    await this.#checker.ledgerNow(this.#platform);
     await this.#checker.ledger();
   }
 
@@ -395,8 +395,7 @@ export class World {
       2000 + this.#random.next() * 5000,
       () => {
         if (this.#areFaultsOver) return;
-        void this.#checker.batches();
-        void this.#checker.refusals(this.#platform);
+        void this.#checker.ledgerNow(this.#platform);
         this.#watchBatches();
       },
       null,
@@ -424,9 +423,9 @@ export class World {
 
   #executed(sql: string, process: SimulatedProcess | null): void {
     this.#happened('statement', process);
-    for (const [point, marker] of Object.entries(MARKERS)) if (sql.includes(marker)) this.#happened(point, process);
-    for (const [what, marker] of Object.entries(SEEN_IN_STATEMENTS))
-      if (sql.includes(marker)) this.#chronicle.saw(what);
+    const { points, seen } = tellingIn(sql);
+    for (const point of points) this.#happened(point, process);
+    for (const what of seen) this.#chronicle.saw(what);
   }
 }
 
@@ -445,6 +444,20 @@ const SEEN_IN_STATEMENTS: Readonly<Record<string, string>> = {
   'a deleted row was left to another run': 'update "changed_rows" set "after_run"',
   'the record of a changed row was to be removed': 'UPDATE changed_rows SET plan_id',
 };
+
+/** What each statement tells, by its text. */
+const told = new Map<string, { readonly points: readonly string[]; readonly seen: readonly string[] }>();
+
+function tellingIn(sql: string): { readonly points: readonly string[]; readonly seen: readonly string[] } {
+  let tells = told.get(sql);
+  if (tells === undefined) {
+    const namesIn = (markers: Readonly<Record<string, string>>): string[] =>
+      Object.keys(markers).filter((name) => sql.includes(markers[name]!));
+    tells = { points: namesIn(MARKERS), seen: namesIn(SEEN_IN_STATEMENTS) };
+    told.set(sql, tells);
+  }
+  return tells;
+}
 
 /** The report of a run that has failed because it was incomplete. */
 function reportOf({ failure }: Pick<WorkflowExecution, 'failure'>): RunReport | null {

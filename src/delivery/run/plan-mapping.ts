@@ -93,13 +93,20 @@ async function planRead(
     const read = { expectedRows: rows, isComplete: true, highWatermarkAt: fed.readAt };
     return partitions.planChangedRows(plan.runId, mappingId, seq, read);
   }
-  // Only a run in mode live reads what has changed meanwhile in rows that are loaded.
-  const left = fed !== null && plan.mode === 'live' ? await feeds.leftToLoad(mappingId, plan.runId) : null;
+  // Only these runs read what has changed meanwhile in rows that are loaded.
+  const goesOn = fed !== null && (plan.mode === 'live' || plan.mode === 'incremental');
+  const left = goesOn ? await feeds.leftToLoad(mappingId, plan.runId) : null;
   if (fed !== null) await feeds.beginLoad(mappingId, plan.runId);
   if (left !== null) {
-    const { ranges, expectedRows: rows } = left;
-    const rest = { expectedRows: rows, isComplete: false, highWatermarkAt: null };
-    return partitions.plan(plan.runId, mappingId, ofKeyRanges(ranges), rest);
+    const ranges = ofKeyRanges(left.ranges);
+    const read = {
+      expectedRows: left.expectedRows,
+      isComplete: plan.mode === 'incremental',
+      highWatermarkAt: fed!.readAt,
+    };
+    if (plan.mode === 'live') return partitions.plan(plan.runId, mappingId, ranges, read);
+    // What is read from now on is newer than each of these changes: it makes no difference which comes first.
+    return partitions.planLeftToLoad(plan.runId, mappingId, ranges, await changedRows.newest(mappingId), read);
   }
   const position = await partitions.position(mappingId);
   const found = await partitionsOf(sync, mapping, plan, position);

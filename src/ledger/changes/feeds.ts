@@ -93,10 +93,10 @@ export interface Feeds extends FeedView, FeedStates {
   /**
    * The run is about to read every row of the mapping; once its partitions are done, the mapping is loaded. Not if a run in
    * mode `live` loads it already, which waits for its own reading. Records are to be looked for, too: a run that was stopped while
-   * it loaded may have done that, but rows may have been deleted since, and only one in mode `live` reads changed rows afterwards.
+   * it loaded may have done that, but rows may have been deleted since.
    */
   beginLoad(mappingId: number, runId: string): Promise<void>;
-  /** What the run that has begun to load the mapping has left to one in mode `live`: {@link readLeftToLoad}. */
+  /** What the run that has begun to load the mapping has left: {@link readLeftToLoad}. */
   leftToLoad(mappingId: number, runId: string): Promise<LeftToLoad | null>;
   /**
    * All records are about to be looked through for the plan; once it is carried out, no deleted row is missed any more, unless

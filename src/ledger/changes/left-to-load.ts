@@ -1,4 +1,4 @@
-/** What a load that was stopped has left: the run that reads every row of the mapping next goes on with it. */
+/** What a load that was stopped has left: the next run that reads changed rows goes on with it. */
 import type { Knex } from 'knex';
 import type { KeyRange, SourceKey } from '../../domain/source/source.js';
 

@@ -70,6 +70,17 @@ export interface Partitions {
   /** Writes the partitions of {@link plan} a second time, for the first of two passes; they move no position. */
   planFirstPass(runId: string, mappingId: number): Promise<void>;
   /**
+   * As {@link plan} and {@link planChangedRows}, both or neither: what a load that was stopped has left, and what has changed since
+   * in rows that it has read.
+   */
+  planLeftToLoad(
+    runId: string,
+    mappingId: number,
+    partitions: readonly NewPartition[],
+    changed: { readonly seq: string; readonly rows: number },
+    read: PlannedRead,
+  ): Promise<void>;
+  /**
    * Writes the run's partition for the dead letters that it replays: those with ids up to `through`, since later ones
    * are left to the next replay.
    */
@@ -107,25 +118,6 @@ interface PartitionRow extends StoredWork {
 }
 
 export function openPartitions(knex: Knex): Partitions {
-  /** Id of the run's only partition of this kind for the mapping; it is written if there is none yet. */
-  const onlyOne = async (
-    runId: string,
-    mappingId: number,
-    kind: PartitionKind,
-    columns: {
-      readonly done: boolean;
-      readonly through_key?: readonly string[];
-      readonly expected_rows?: number | null;
-      readonly read_until?: Date | null;
-    },
-  ): Promise<string> => {
-    const partition = { run_id: runId, mapping_id: mappingId, kind };
-    await knex('partitions')
-      .insert({ ...partition, by_cursor: false, moves_position: false, ...columns })
-      .onConflict(['run_id', 'mapping_id', 'kind', 'no'])
-      .ignore();
-    return (await knex('partitions').where(partition).first<{ id: string }>('id')).id;
-  };
   return {
     planned: (runId, mappingId, firstPass = false) =>
       knex('partitions')
@@ -142,28 +134,12 @@ export function openPartitions(knex: Knex): Partitions {
           'through_key as throughKey',
           'external_ids as externalIds',
         ),
-    plan: (runId, mappingId, partitions, { expectedRows, isComplete, highWatermarkAt } = SOME_ROWS) =>
+    plan: (runId, mappingId, partitions, read = SOME_ROWS) =>
+      inTransaction(knex, async (trx) => void (await planRanges(trx, runId, mappingId, partitions, read))),
+    planLeftToLoad: (runId, mappingId, partitions, { seq, rows }, read) =>
       inTransaction(knex, async (trx) => {
-        const all = { run_id: runId, mapping_id: mappingId, kind: 'planned' };
-        // Attempts may divide the keys differently, so one must see the whole plan of the other, or its own.
-        await trx('runs').where({ id: runId }).forNoKeyUpdate().select('id');
-        if ((await trx('partitions').where(all).first<object | undefined>('id')) !== undefined) return;
-        await trx('partitions').insert(
-          partitions.map((p, no) => ({
-            ...all,
-            no,
-            by_cursor: p.byCursor,
-            moves_position: p.movesPosition,
-            cursor_from: p.cursorFrom,
-            cursor_before: p.cursorBefore,
-            after_key: p.afterKey,
-            through_key: p.throughKey,
-            external_ids: p.externalIds,
-            expected_rows: no === 0 ? expectedRows : null,
-            // The clock of a source may be ahead of this one.
-            read_until: isComplete ? knex.raw('least(now(), ?::timestamptz)', [highWatermarkAt]) : null,
-          })),
-        );
+        if (await planRanges(trx, runId, mappingId, partitions, read))
+          await planChanged(trx, runId, mappingId, seq, { ...read, expectedRows: rows });
       }),
     async planFirstPass(runId, mappingId) {
       await knex.raw(
@@ -206,27 +182,20 @@ export function openPartitions(knex: Knex): Partitions {
         await endLoad(trx, partition);
       }),
     async planDeadLetters(runId, mappingId, through) {
-      await onlyOne(runId, mappingId, 'dead_letters', { done: false, through_key: [through] });
+      await onlyOne(knex, runId, mappingId, 'dead_letters', { done: false, through_key: [through] });
     },
-    async planChangedRows(runId, mappingId, through, { expectedRows, isComplete, highWatermarkAt }) {
-      await onlyOne(runId, mappingId, 'changed_rows', {
-        done: false,
-        through_key: [through],
-        expected_rows: expectedRows,
-        read_until: isComplete ? highWatermarkAt : null,
-      });
-    },
+    planChangedRows: (runId, mappingId, through, read) => planChanged(knex, runId, mappingId, through, read),
     forChangedRows: (runId, mappingId) =>
-      onlyOne(runId, mappingId, 'changed_rows', { done: false, through_key: [LAST_SEQ] }),
-    forRowsByKey: (runId, mappingId) => onlyOne(runId, mappingId, 'by_key', { done: true }),
+      onlyOne(knex, runId, mappingId, 'changed_rows', { done: false, through_key: [LAST_SEQ] }),
+    forRowsByKey: (runId, mappingId) => onlyOne(knex, runId, mappingId, 'by_key', { done: true }),
     async forSmallTenants(runId, mappingId) {
-      const id = await onlyOne(runId, mappingId, 'small_tenants', { done: true });
+      const id = await onlyOne(knex, runId, mappingId, 'small_tenants', { done: true });
       return await knex('partitions').where({ id }).first<SmallTenantsPartition>('id', 'done', 'cursor_from as from');
     },
     async passSmallTenants(partitionId, until) {
       await knex('partitions').where({ id: partitionId }).update({ cursor_from: until });
     },
-    forRemovals: (runId, mappingId) => onlyOne(runId, mappingId, 'removals', { done: false }),
+    forRemovals: (runId, mappingId) => onlyOne(knex, runId, mappingId, 'removals', { done: false }),
     async position(mappingId) {
       const row = await knex('positions')
         .where({ mapping_id: mappingId })
@@ -234,6 +203,73 @@ export function openPartitions(knex: Knex): Partitions {
       return row?.cursor ?? null;
     },
   };
+}
+
+/** Id of the run's only partition of this kind for the mapping; it is written if there is none yet. */
+async function onlyOne(
+  knex: Knex,
+  runId: string,
+  mappingId: number,
+  kind: PartitionKind,
+  columns: {
+    readonly done: boolean;
+    readonly through_key?: readonly string[];
+    readonly expected_rows?: number | null;
+    readonly read_until?: Date | null;
+  },
+): Promise<string> {
+  const partition = { run_id: runId, mapping_id: mappingId, kind };
+  await knex('partitions')
+    .insert({ ...partition, by_cursor: false, moves_position: false, ...columns })
+    .onConflict(['run_id', 'mapping_id', 'kind', 'no'])
+    .ignore();
+  return (await knex('partitions').where(partition).first<{ id: string }>('id')).id;
+}
+
+/** Returns whether it has written them; if not, another attempt has. */
+async function planRanges(
+  trx: Knex,
+  runId: string,
+  mappingId: number,
+  partitions: readonly NewPartition[],
+  { expectedRows, isComplete, highWatermarkAt }: PlannedRead,
+): Promise<boolean> {
+  const all = { run_id: runId, mapping_id: mappingId, kind: 'planned' };
+  // Attempts may divide the keys differently, so one must see the whole plan of the other, or its own.
+  await trx('runs').where({ id: runId }).forNoKeyUpdate().select('id');
+  if ((await trx('partitions').where(all).first<object | undefined>('id')) !== undefined) return false;
+  await trx('partitions').insert(
+    partitions.map((p, no) => ({
+      ...all,
+      no,
+      by_cursor: p.byCursor,
+      moves_position: p.movesPosition,
+      cursor_from: p.cursorFrom,
+      cursor_before: p.cursorBefore,
+      after_key: p.afterKey,
+      through_key: p.throughKey,
+      external_ids: p.externalIds,
+      expected_rows: no === 0 ? expectedRows : null,
+      // The clock of a source may be ahead of this one.
+      read_until: isComplete ? trx.raw('least(now(), ?::timestamptz)', [highWatermarkAt]) : null,
+    })),
+  );
+  return true;
+}
+
+async function planChanged(
+  knex: Knex,
+  runId: string,
+  mappingId: number,
+  through: string,
+  { expectedRows, isComplete, highWatermarkAt }: PlannedRead,
+): Promise<void> {
+  await onlyOne(knex, runId, mappingId, 'changed_rows', {
+    done: false,
+    through_key: [through],
+    expected_rows: expectedRows,
+    read_until: isComplete ? highWatermarkAt : null,
+  });
 }
 
 /** What is left to do in a partition of this kind. Asked for another kind it throws, for that is a mistake of ours. */
