@@ -18,7 +18,11 @@ import { milliseconds, times } from '../src/domain/timeouts.js';
  * Each attempt continues from the ledger, where the one before stopped. A failure of the work says itself when the next attempt
  * begins (activities/run-activity.ts): this pause follows the death of a worker.
  */
-const RETRY: RetryPolicy = { initialInterval: milliseconds('retryFirst'), backoffCoefficient: 1 };
+const RETRY: RetryPolicy = {
+  initialInterval: milliseconds('successorFirst'),
+  backoffCoefficient: times('retryFactor'),
+  maximumInterval: milliseconds('successorLongest'),
+};
 
 /** Short reads and writes of the ledger. */
 const BOOKKEEPING: ActivityOptions = {

@@ -3,12 +3,19 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { NOT_MEASURED, TARGETS } from './targets.mjs';
 
-const FILES = TARGETS.flatMap(({ files, aim }) => files.map((file) => ({ file, aim })));
+const FILES = TARGETS.flatMap((target) =>
+  target.files.map((file) => ({ file: nameOf(file, target), aim: target.aim })),
+);
 
 const JSON_FILE = 'docs/reliability/mutation.json';
 const PAGE_FILE = 'docs/reliability/mutation.md';
 
-/** By file: when and at which commit its mutants were tried, how many there are, and the survivors with the reason of each. */
+/** By which name a file's result of this target is kept. */
+export function nameOf(file, { sql = false }) {
+  return sql ? `SQL of ${file}` : file;
+}
+
+/** By name: when and at which commit its mutants were tried, how many there are, and the survivors with the reason of each. */
 export function readRecord(root) {
   const path = join(root, JSON_FILE);
   return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {};
@@ -52,7 +59,8 @@ export function mutationPage(record) {
 
 \`npm run mutation\` changes the code in one place at a time (a comparison, a condition, a value, a statement left out) and runs the tests
 that reach it. Such a mutant is killed if a test fails or does not end; if all pass, it has survived. Only tests that need no
-server are run, so a survivor here may still be noticed by tests with real databases. The command writes this page from
+server are run, so a survivor here may still be noticed by tests with real databases. Of the ledger, SQL is changed (\`<\` for \`<=\`, OR
+for AND, a condition that always holds, a lock left out), and its own tests and those of delivery are run on a real PostgreSQL. The command writes this page from
 \`mutation.json\` beside it, in which each survivor gets its reason by hand.
 
 ## Figures

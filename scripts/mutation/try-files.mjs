@@ -8,10 +8,11 @@ const FOUND = ['Killed', 'Timeout', 'RuntimeError'];
 const SURVIVED = ['Survived', 'NoCoverage'];
 
 /**
- * @returns by file the number of mutants, and those that survived; null if the tests fail without a mutant, or `signal` was
- * aborted
+ * Yields the result of each file: the number of its mutants, and those that survived. Nothing once `signal` was aborted.
+ *
+ * @throws if the tests fail without a mutant
  */
-export async function tryFiles(root, { files, tests }, signal) {
+export async function* tryFiles(root, { files, tests }, signal) {
   const folder = join(root, '.partner-sync', 'mutation');
   const report = join(folder, `report-${process.pid}.json`);
   const settings = join(folder, `settings-${process.pid}.json`);
@@ -28,9 +29,10 @@ export async function tryFiles(root, { files, tests }, signal) {
     child.once('error', (error) => (error.name === 'AbortError' ? undefined : reject(error)));
     child.once('close', resolve);
   });
-  if (code !== 0) return null;
+  if (signal?.aborted) return;
+  if (code !== 0) throw new Error(`Stryker has ended with ${code}; the tests may fail without a mutant`);
   const tried = JSON.parse(readFileSync(report, 'utf8')).files;
-  return files.map((file) => ({ file, ...resultOf(tried[file]) }));
+  for (const file of files) yield { file, ...resultOf(tried[file]) };
 }
 
 const strykerSettings = (files, report, tempDirName) => ({

@@ -5,9 +5,8 @@ export const ACTIVITIES = {
   retryFirst: {
     value: 1,
     unit: 's',
-    bounds:
-      'the pause before the second attempt of an activity, and before each attempt that follows the death of a worker',
-    why: 'most network faults are over by then; a dead worker says nothing about the work',
+    bounds: 'the pause before the second attempt of an activity that has failed',
+    why: 'most network faults are over by then',
   },
   retryFactor: {
     value: 2,
@@ -20,6 +19,18 @@ export const ACTIVITIES = {
     unit: 'min',
     bounds: 'the pause between two attempts of an activity that fails',
     why: 'a run continues within a minute of the end of an outage',
+  },
+  successorFirst: {
+    value: 100,
+    unit: 'ms',
+    bounds: 'the pause before an attempt that follows the death of a worker',
+    why: 'a dead worker says nothing about the work, and it was noticed late enough',
+  },
+  successorLongest: {
+    value: 1,
+    unit: 's',
+    bounds: 'the same pause after the deaths of several workers',
+    why: 'what ends each worker that takes it, or what no worker can take, does not keep all of them busy',
   },
   unexpectedAttempts: {
     value: 5,

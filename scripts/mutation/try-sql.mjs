@@ -1,0 +1,91 @@
+/** Tries the mutants of SQL in some files with tests on a real PostgreSQL, in processes side by side. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { sqlMutantsOf } from './sql-mutants.mjs';
+
+/** So long the tests of one mutant may take; a mutant that takes longer counts as killed, and its process is ended. */
+const LONGEST_MS = 300_000;
+
+/**
+ * Yields the result of each file once all of its mutants were tried: their number, and those that survived.
+ *
+ * @param {string} root the checkout
+ * @param {{ files: readonly string[], tests: readonly string[] }} target
+ * @param {{ jobs: number, signal?: AbortSignal, log: (line: string) => void }} how
+ * @throws if the tests fail without a mutant
+ */
+export async function* trySql(root, { files, tests }, { jobs, signal, log }) {
+  const testers = Array.from({ length: jobs }, () => openTester(root, tests));
+  try {
+    for (const tester of testers) {
+      const killedBy = await tester.try({});
+      if (killedBy !== null) throw new Error(`the tests fail without a mutant: ${killedBy}`);
+    }
+    for (const file of files) {
+      const mutants = sqlMutantsOf(file, readFileSync(join(root, file), 'utf8'));
+      const queue = [...mutants];
+      const survivors = [];
+      await Promise.all(
+        testers.map(async (tester) => {
+          for (let next; (next = queue.shift()) !== undefined && !signal?.aborted;) {
+            const killedBy = await tester.try({ ...next, file: join(root, file) });
+            if (killedBy === null) survivors.push(next);
+            log(`${file}:${next.line}: ${killedBy === null ? 'SURVIVED' : `killed by ${killedBy}`}: ${next.mutant}`);
+          }
+        }),
+      );
+      if (signal?.aborted) return;
+      const told = survivors
+        .toSorted((a, b) => a.start - b.start)
+        .map(({ line, code, mutant }) => ({ line, code, mutant }));
+      yield { file, mutants: mutants.length, survivors: told };
+    }
+  } finally {
+    await Promise.all(testers.map((tester) => tester.close()));
+  }
+}
+
+/** A process that tries mutants. It is started again if one has ended it, or kept it for too long. */
+function openTester(root, tests) {
+  let child;
+  let answers;
+  const start = () => {
+    child = spawn(process.execPath, ['scripts/mutation/sql-worker.mjs'], {
+      cwd: root,
+      env: { ...process.env, MUTATION_TESTS: tests.join('|') },
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  };
+  const stop = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    child.stdin.end();
+    const timer = setTimeout(() => child.kill('SIGKILL'), 20_000);
+    await ended;
+    clearTimeout(timer);
+  };
+  start();
+  return {
+    /** Resolves to what has killed the mutant; null if it has survived. */
+    async try(mutant) {
+      const timer = setTimeout(() => child.kill('SIGTERM'), LONGEST_MS);
+      child.stdin.write(`${JSON.stringify(mutant)}\n`);
+      for (;;) {
+        const { value: line, done } = await answers.next();
+        if (done) {
+          clearTimeout(timer);
+          start();
+          return 'its own end, or the time';
+        }
+        if (!line.startsWith('{"killedBy"')) continue;
+        clearTimeout(timer);
+        return JSON.parse(line).killedBy;
+      }
+    },
+    close: stop,
+  };
+}
