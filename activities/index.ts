@@ -2,7 +2,7 @@
  * All activities. Workflows import only the type of this file. An activity has a file in this folder if it needs what only
  * Temporal knows: who runs it, which workflow it belongs to, a client. All others come from the modules that do the work.
  */
-import { milliseconds, type DurationName } from '../src/domain/timeouts.js';
+import type { DurationName } from '../src/domain/timeouts.js';
 import type { Dependencies } from '../src/delivery/dependencies.js';
 import { deliverNotifications } from '../src/alerts/deliver-notifications.js';
 import { loadPartition } from '../src/delivery/load/load-partition.js';
@@ -49,34 +49,36 @@ import { openRun } from './open-run.js';
 import { pruneAfterFailure, pruneLedger } from './prune-ledger.js';
 import { recordingRetries } from './record-retries.js';
 import { recordFailure } from './record-failure.js';
-import { runActivity, withHeartbeats } from './run-activity.js';
+import { runActivity, type RowsDone } from './run-activity.js';
 import { evaluateAfterRun, watchSyncs } from './watch-syncs.js';
 
-/** Short activities are bounded by their timeout; long ones send heartbeats. */
 export const createActivities = (deps: Dependencies) => ({
   openRun: (input: OpenRunInput) => runActivity(() => openRun(deps, input)),
   detectSchemaDrift: (input: DetectSchemaDriftInput) =>
-    runActivity(() => recordingRetries(deps, input, () => recordSchemaDrift(deps, input))),
+    recordedActivity(deps, input, () => recordSchemaDrift(deps, input)),
   collectChanges: (input: CollectChangesInput) =>
-    longActivity(deps, input, (signal) => collectChanges(deps, input, signal)),
+    recordedActivity(deps, input, (signal) => collectChanges(deps, input, signal)),
   followChanges: (input: FollowChangesInput) =>
-    longActivity(deps, input, (signal, rowsDone) => followChanges(deps, input, signal, rowsDone), 'followRetryLongest'),
-  planMapping: (input: PlanInput) => runActivity(() => recordingRetries(deps, input, () => planMapping(deps, input))),
-  deliverParents: (input: MappingRef) => longActivity(deps, input, (signal) => deliverParents(deps, input, signal)),
-  loadPartition: (input: PartitionRef) =>
-    longActivity(deps, input, (signal, rowsDone) => loadPartition(deps, input, signal, rowsDone)),
-  replayDeadLetters: (input: ReplayRef) =>
-    longActivity(deps, input, (signal) => replayDeadLetters(deps, input, signal)),
-  sweepDeadLetters: (input: SweepInput) => longActivity(deps, input, (signal) => sweepDeadLetters(deps, input, signal)),
-  pollPending: (input: PollPendingInput) => longActivity(deps, input, (signal) => pollPending(deps, input, signal)),
-  deliverSmallTenants: (input: SmallTenantsInput) =>
-    runActivity((signal) =>
-      withHeartbeats(milliseconds('heartbeatEvery'), () => deliverSmallTenants(deps, input, signal)),
+    recordedActivity(
+      deps,
+      input,
+      (signal, rowsDone) => followChanges(deps, input, signal, rowsDone),
+      'followRetryLongest',
     ),
+  planMapping: (input: PlanInput) => recordedActivity(deps, input, () => planMapping(deps, input)),
+  deliverParents: (input: MappingRef) => recordedActivity(deps, input, (signal) => deliverParents(deps, input, signal)),
+  loadPartition: (input: PartitionRef) =>
+    recordedActivity(deps, input, (signal, rowsDone) => loadPartition(deps, input, signal, rowsDone)),
+  replayDeadLetters: (input: ReplayRef) =>
+    recordedActivity(deps, input, (signal) => replayDeadLetters(deps, input, signal)),
+  sweepDeadLetters: (input: SweepInput) =>
+    recordedActivity(deps, input, (signal) => sweepDeadLetters(deps, input, signal)),
+  pollPending: (input: PollPendingInput) => recordedActivity(deps, input, (signal) => pollPending(deps, input, signal)),
+  deliverSmallTenants: (input: SmallTenantsInput) => runActivity((signal) => deliverSmallTenants(deps, input, signal)),
   recoverSmallTenants: (input: RecoverSmallTenantsInput) =>
-    longActivity(deps, input, (signal) => recoverSmallTenants(deps, input, signal)),
+    recordedActivity(deps, input, (signal) => recoverSmallTenants(deps, input, signal)),
   removeVanished: (input: RemoveVanishedInput) =>
-    longActivity(deps, input, (signal) => removeVanished(deps, input, signal)),
+    recordedActivity(deps, input, (signal) => removeVanished(deps, input, signal)),
   examineWorker: (input: ExamineWorkerInput) => runActivity(() => examineWorker(deps, input)),
   approveHold: (input: ApproveHoldInput) => runActivity(() => approveHold(deps, input)),
   recordFailure: (input: RecordFailureInput) => failsRun(deps, input.input.sync, () => recordFailure(deps, input)),
@@ -84,11 +86,7 @@ export const createActivities = (deps: Dependencies) => ({
   failRun: (input: FailRunInput) => failsRun(deps, input.sync, () => failRun(deps, input)),
   watchSyncs: () => runActivity(() => watchSyncs(deps)),
   deliverNotifications: (input: DeliverNotificationsInput) =>
-    runActivity(() =>
-      withHeartbeats(milliseconds('heartbeatEvery'), () =>
-        deliverNotifications(deps.ledger.alerts, deps.alerting, input),
-      ),
-    ),
+    runActivity(() => deliverNotifications(deps.ledger.alerts, deps.alerting, input)),
   pruneLedger: (input: PruneInput) => runActivity((signal) => pruneLedger(deps, input, signal)),
   setRate: (input: SetRateActivityInput) => runActivity(() => setRate(deps, input)),
   recordAction: (input: NewAuditEntry) => runActivity(() => deps.ledger.audit.add(input)),
@@ -118,15 +116,11 @@ const endsRun = <T>(
 const failsRun = (deps: Dependencies, sync: string, end: () => Promise<void>): Promise<void> =>
   endsRun(deps, sync, end, (signal) => pruneAfterFailure(deps, sync, signal));
 
-/** An activity that sends heartbeats, and records in the ledger why it is retried. */
-const longActivity = <T>(
+/** An activity that records in the ledger why it is retried. */
+const recordedActivity = <T>(
   deps: Dependencies,
   run: RunRef,
-  work: (signal: AbortSignal, rowsDone: (rows: number) => void) => Promise<T>,
+  work: (signal: AbortSignal, rowsDone: RowsDone) => Promise<T>,
   longestPause?: DurationName,
 ): Promise<T> =>
-  runActivity(
-    (signal) =>
-      recordingRetries(deps, run, () => withHeartbeats(milliseconds('heartbeatEvery'), (read) => work(signal, read))),
-    longestPause,
-  );
+  runActivity((signal, rowsDone) => recordingRetries(deps, run, () => work(signal, rowsDone)), longestPause);

@@ -11,37 +11,40 @@ import { mayWorkOnAnotherWorker } from '../src/domain/run/another-worker.js';
 import { PartnerSyncError } from '../src/domain/errors.js';
 import { milliseconds, times, type DurationName } from '../src/domain/timeouts.js';
 
+/** Adds to the number of rows that are in the ledger, of which the heartbeats tell. */
+export type RowsDone = (rows: number) => void;
+
 /**
- * Runs an activity's work; `signal` aborts when the activity is cancelled or its worker shuts down.
+ * Runs an activity's work, with heartbeats until it ends: a worker that dies stops sending them. `signal` aborts when the activity is
+ * cancelled or its worker shuts down.
  *
  * @param longestPause between two attempts, if it fails again and again
  * @throws ApplicationFailure whose type is the error's code, and which says whether Temporal tries again
  * @throws CancelledFailure if the activity was cancelled, whatever its work threw
  */
 export async function runActivity<T>(
-  work: (signal: AbortSignal) => Promise<T>,
+  work: (signal: AbortSignal, rowsDone: RowsDone) => Promise<T>,
   longestPause: DurationName = 'retryLongest',
 ): Promise<T> {
   const { cancellationSignal } = Context.current();
   // Every batch that is being uploaded listens to it, so many listeners are not a leak.
   setMaxListeners(0, cancellationSignal);
+  const heartbeats = startHeartbeats();
   try {
-    return await work(cancellationSignal);
+    return await work(cancellationSignal, heartbeats.rowsDone);
   } catch (error) {
     if (cancellationSignal.aborted) throw new CancelledFailure('cancelled');
     throw toFailure(error, longestPause);
+  } finally {
+    heartbeats.stop();
   }
 }
 
 /**
- * Sends a heartbeat every `every` milliseconds until the work ends. A worker that dies stops sending them. If the work
- * reports rows by `rowsDone`, each heartbeat says how many of them are in the ledger and how fast they came. It repeats how
+ * If the work reports rows, each heartbeat says how many of them are in the ledger and how fast they came. It repeats how
  * the attempts before have failed, which would be lost otherwise; their rows are not those of this attempt.
  */
-export async function withHeartbeats<T>(
-  every: number,
-  work: (rowsDone: (rows: number) => void) => Promise<T>,
-): Promise<T> {
+function startHeartbeats(): { readonly rowsDone: RowsDone; readonly stop: () => void } {
   const context = Context.current();
   const { code, failures } = (context.info.heartbeatDetails ?? {}) as Partial<CountedFailures>;
   const began = performance.now();
@@ -50,12 +53,8 @@ export async function withHeartbeats<T>(
     const rowsPerSecond = Math.round(rows / ((performance.now() - began) / 1000));
     const progress = rows === 0 ? {} : { rows, rowsPerSecond };
     context.heartbeat({ code, failures, ...progress });
-  }, every);
-  try {
-    return await work((more) => (rows += more));
-  } finally {
-    clearInterval(timer);
-  }
+  }, milliseconds('heartbeatEvery'));
+  return { rowsDone: (more) => (rows += more), stop: () => clearInterval(timer) };
 }
 
 /**

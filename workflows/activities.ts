@@ -24,8 +24,12 @@ const RETRY: RetryPolicy = {
   maximumInterval: milliseconds('successorLongest'),
 };
 
+/** Without this, the work of a killed worker would stay with it until the attempt's time is over. */
+const heartbeatTimeout = milliseconds('heartbeatTimeout');
+
 /** Short reads and writes of the ledger. */
 const BOOKKEEPING: ActivityOptions = {
+  heartbeatTimeout,
   startToCloseTimeout: milliseconds('bookkeepingAttempt'),
   scheduleToCloseTimeout: milliseconds('bookkeepingTotal'),
   retry: RETRY,
@@ -70,14 +74,11 @@ export const { recordAction } = proxyActivities<Activities>({
   retry: RETRY,
 });
 
-/**
- * Activities with heartbeats: without the timeout for these, the work of a killed worker would stay with it until
- * startToClose. Cancelling waits until an activity has finished what it has begun to send.
- */
+/** Long work, a part at a time. Cancelling waits until an activity has finished what it has begun to send. */
 const LONG_ACTIVITY: ActivityOptions = {
   startToCloseTimeout: milliseconds('longActivityAttempt'),
   scheduleToCloseTimeout: milliseconds('longActivityTotal'),
-  heartbeatTimeout: milliseconds('longActivityHeartbeat'),
+  heartbeatTimeout,
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
   retry: RETRY,
 };
@@ -90,7 +91,7 @@ export const deliverSmallTenants: Activities['deliverSmallTenants'] = (input) =>
     summary: 'new rows of small tenants',
   }).deliverSmallTenants(input);
 
-/** Calls the activities with heartbeats; the Web UI's timeline shows each call with the summary. */
+/** Calls the activities that do long work; the Web UI's timeline shows each call with the summary. */
 export const activitiesWithSummary = (
   summary: string,
 ): Pick<

@@ -16,7 +16,7 @@ const { deliverNotifications } = proxyActivities<Activities>({
   startToCloseTimeout: milliseconds('alertAttempt'),
   scheduleToCloseTimeout: milliseconds('alertTotal'),
   // Without it, what a killed worker was sending would stay with it until startToClose.
-  heartbeatTimeout: milliseconds('longActivityHeartbeat'),
+  heartbeatTimeout: milliseconds('heartbeatTimeout'),
   retry: {
     initialInterval: milliseconds('alertRetryFirst'),
     backoffCoefficient: times('retryFactor'),

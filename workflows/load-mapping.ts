@@ -34,33 +34,35 @@ export async function loadMapping(
     await execution.holds.untilApproved(run, planned.hold);
     planned = await plan();
   }
-  const { partitions, concurrency } = planned;
   const { replay } = input;
   const loadSlice = (activities: LoadActivities, partitionId: string): Promise<TimeSliceResult> =>
     replay === undefined
       ? activities.loadPartition({ runId, sync, mapping, partitionId })
       : activities.replayDeadLetters({ runId, sync, mapping, partitionId, filter: replay });
-  const described = partitions.map(({ id, label }, no) => ({
-    id,
-    summary: `${mapping}${firstPass ? ', first pass' : ''}: ${label ?? `part ${no + 1} of ${partitions.length}`}`,
-  }));
-  const queue = [...described];
-  const loadFromQueue = async (): Promise<Completion> => {
-    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-      const { id, summary } = next;
-      let done = false;
-      while (!done) {
-        await execution.controls.untilRunning();
-        if (isHistoryLong()) return 'unfinished';
-        const result = await execution.dispatch.run(mapping, summary, (activities) => loadSlice(activities, id));
-        if (result === null) continue;
-        execution.showLoaded(result.progress);
-        if (result.hold !== null) await execution.holds.untilApproved(run, result.hold);
-        ({ done } = result);
+  const load = async (partitions: PlannedPartitions['partitions'], concurrency: number): Promise<Completion> => {
+    const queue = partitions.map(({ id, label }, no) => ({
+      id,
+      summary: `${mapping}${firstPass ? ', first pass' : ''}: ${label ?? `part ${no + 1} of ${partitions.length}`}`,
+    }));
+    const loadFromQueue = async (): Promise<Completion> => {
+      for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+        const { id, summary } = next;
+        let done = false;
+        while (!done) {
+          await execution.controls.untilRunning();
+          if (isHistoryLong()) return 'unfinished';
+          const result = await execution.dispatch.run(mapping, summary, (activities) => loadSlice(activities, id));
+          if (result === null) continue;
+          execution.showLoaded(result.progress);
+          if (result.hold !== null) await execution.holds.untilApproved(run, result.hold);
+          ({ done } = result);
+        }
       }
-    }
-    return 'finished';
+      return 'finished';
+    };
+    const loaders = Array.from({ length: Math.min(concurrency, partitions.length) }, () => loadFromQueue);
+    return completionOf(await allOrNone(loaders));
   };
-  const loaders = Array.from({ length: Math.min(concurrency, partitions.length) }, () => loadFromQueue);
-  return completionOf(await allOrNone(loaders));
+  const loaded = await load(planned.partitions, planned.concurrency);
+  return loaded === 'finished' ? load(planned.next ?? [], 1) : loaded;
 }

@@ -22,7 +22,7 @@ npm run campaign -- --resume [--minutes M]
   --at-once N     how many ranges of rows are loaded at the same time (default 14, which is all). With fewer than the workers that
                   are left have slots for, the work of a dead one need not wait for another's time slice
   --pause SECONDS the average pause before a kill or a fault (default 12)
-  --quick         kill only in steps with heartbeats: Temporal notices a kill in any other after two minutes
+  --quick         kill only at points, and let no incremental run work beside the backfills
   --minutes M     begin no more kills and faults after so many minutes; the round is finished
   --resume        go on with the campaign that was interrupted, with its options
   --soak MINUTES  no kills: so many changes for so long, with one request of a hundred failing; memory, files, ledger and open

@@ -3,16 +3,14 @@
  * contains exactly once: the kill comes right before it. Nothing of this ships: a worker of a campaign loads its files through
  * `load-with-points.mjs`, which puts the points in.
  *
- * `unnoticed`: a kill in a step without heartbeats, which Temporal repeats only when its time is over, two minutes later. `ofFeed`: code
- * that only runs with a change feed come to.
+ * `ofFeed`: code that only runs with a change feed come to.
  */
 export const POINTS = {
-  'opening a run': { file: 'src/delivery/run/open-run.ts', before: 'await endAbandoned(', unnoticed: true },
-  'run opened': { file: 'src/delivery/run/open-run.ts', before: 'const order = runningOrder(', unnoticed: true },
+  'opening a run': { file: 'src/delivery/run/open-run.ts', before: 'await endAbandoned(' },
+  'run opened': { file: 'src/delivery/run/open-run.ts', before: 'const order = runningOrder(' },
   'partitions planned': {
     file: 'src/delivery/run/plan-mapping.ts',
     before: 'return {\n    hold: null,',
-    unnoticed: true,
   },
   'partition acquired': {
     file: 'src/delivery/partition-context.ts',
@@ -107,13 +105,12 @@ export const POINTS = {
     before: 'return {\n    progress: await ',
     ofFeed: true,
   },
-  'closing a run': { file: 'src/delivery/run/close-run.ts', before: 'await ledger.runs.end(', unnoticed: true },
-  'run closed': { file: 'src/delivery/run/close-run.ts', before: 'await ledger.runs.keepReport(', unnoticed: true },
+  'closing a run': { file: 'src/delivery/run/close-run.ts', before: 'await ledger.runs.end(' },
+  'run closed': { file: 'src/delivery/run/close-run.ts', before: 'await ledger.runs.keepReport(' },
 };
 
 /** The points that a campaign can come to. @param options those of the campaign */
-export const pointsFor = ({ quick, feed }) =>
-  Object.keys(POINTS).filter((name) => !(quick && POINTS[name].unnoticed) && !(feed === null && POINTS[name].ofFeed));
+export const pointsFor = ({ feed }) => Object.keys(POINTS).filter((name) => !(feed === null && POINTS[name].ofFeed));
 
 /** The built file of a source file. */
 export const builtFileOf = (file) => `dist/${file.replace(/\.ts$/, '.js')}`;

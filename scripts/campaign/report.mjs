@@ -35,9 +35,7 @@ export function reportOf(state) {
     kills: {
       total: sumOf(state.kills),
       atChance: state.kills[''] ?? 0,
-      byPoint: Object.fromEntries(
-        pointsFor({ ...options, quick: false }).map((point) => [point, state.kills[point] ?? 0]),
-      ),
+      byPoint: Object.fromEntries(pointsFor(options).map((point) => [point, state.kills[point] ?? 0])),
     },
     faults: { total: sumOf(state.faults), byName: state.faults },
     progress: {

@@ -58,9 +58,10 @@ export function mutationPage(record) {
   return `# Tests of the tests
 
 \`npm run mutation\` changes the code in one place at a time (a comparison, a condition, a value, a statement left out) and runs the tests
-that reach it. Such a mutant is killed if a test fails or does not end; if all pass, it has survived. Only tests that need no
-server are run, so a survivor here may still be noticed by tests with real databases. Of the ledger, SQL is changed (\`<\` for \`<=\`, OR
-for AND, a condition that always holds, a lock left out), and its own tests and those of delivery are run on a real PostgreSQL. The command writes this page from
+that reach it. Such a mutant is killed if a test fails or does not end; if all pass, it has survived. Of the ledger, SQL is changed
+(\`<\` for \`<=\`, OR for AND, a condition that always holds, a lock left out), and its own tests and those of delivery are run on a real
+PostgreSQL. For other code, only tests that need no server are run, so a survivor may still be noticed by tests with real databases. The
+command writes this page from
 \`mutation.json\` beside it, in which each survivor gets its reason by hand.
 
 ## Figures

@@ -2,8 +2,8 @@
 import ts from 'typescript';
 
 const SQL = /\b(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|FROM|WHERE|JOIN|CASE WHEN|HAVING|ORDER BY)\b/;
-/** Only behind one of these does `=` compare. */
 const CLAUSES = /\b(?:SELECT|SET|WHERE|AND|OR|ON|WHEN|HAVING|FILTER|VALUES|RETURNING|FROM|USING|THEN|ELSE)\b/g;
+/** Only behind one of these does `=` compare, and not behind a comma: `SET a = b AND c, d = e`. */
 const CONDITIONS = new Set(['WHERE', 'AND', 'OR', 'ON', 'WHEN', 'HAVING']);
 
 /**
@@ -15,7 +15,10 @@ const CHANGES = [
     /(?<![-<>=!|@#:])(?:<=|>=|<>|<|>)(?![=>|@-])/g,
     (op) => ({ '<': '<=', '<=': '<', '>': '>=', '>=': '>', '<>': '=' })[op],
   ],
-  [/(?<![-<>=!:])=(?![=>])/g, (_, before) => (CONDITIONS.has(lastClause(before)) ? '<>' : null)],
+  [
+    /(?<![-<>=!:])=(?![=>])/g,
+    (_, before) => (CONDITIONS.has(lastClause(before)) && !/,\s*\w+\s*$/.test(before) ? '<>' : null),
+  ],
   [/\bAND\b/g, (_, before) => (/\bBETWEEN\s+\S+\s*$/.test(before) ? null : 'OR')],
   [/\bOR\b/g, 'AND'],
   [/\bWHERE\b/g, 'WHERE true OR'],

@@ -15,6 +15,11 @@ const vitest = await createVitest(
   { plugins: [{ name: 'mutant', enforce: 'pre', transform: mutated }] },
 );
 await vitest.standalone();
+// The servers are ended with it, even if the tests of a mutant come to no end.
+process.once('SIGTERM', () => {
+  setTimeout(() => process.exit(1), 15_000);
+  void vitest.close().finally(() => process.exit(1));
+});
 const specifications = await vitest.globTestSpecifications();
 /** How many mutants each test file has killed: of all files, and of each. */
 const kills = new Map();

@@ -20,10 +20,9 @@ const LONGEST_MS = 300_000;
 export async function* trySql(root, { files, tests }, { jobs, signal, log }) {
   const testers = Array.from({ length: jobs }, () => openTester(root, tests));
   try {
-    for (const tester of testers) {
-      const killedBy = await tester.try({});
-      if (killedBy !== null) throw new Error(`the tests fail without a mutant: ${killedBy}`);
-    }
+    const withoutMutant = await Promise.all(testers.map((tester) => tester.try({})));
+    const failed = withoutMutant.find((killedBy) => killedBy !== null);
+    if (failed !== undefined) throw new Error(`the tests fail without a mutant: ${failed}`);
     for (const file of files) {
       const mutants = sqlMutantsOf(file, readFileSync(join(root, file), 'utf8'));
       const queue = [...mutants];
@@ -58,6 +57,8 @@ function openTester(root, tests) {
       env: { ...process.env, MUTATION_TESTS: tests.join('|') },
       stdio: ['pipe', 'pipe', 'ignore'],
     });
+    // A process that has died answers nothing more, which is noticed below.
+    child.stdin.on('error', () => undefined);
     answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   };
   const stop = async () => {

@@ -201,8 +201,8 @@ export const PLANTED_BUGS = {
   ],
   'a run goes on with a load although it does not read what has changed meanwhile': [
     'src/delivery/run/plan-mapping.ts',
-    "if (plan.mode === 'live') return partitions.plan(",
-    'if (plan.mode !== null) return partitions.plan(',
+    "plan.mode === 'live' ? null : {",
+    'plan.mode !== null ? null : {',
   ],
   'after changes were lost, the feed goes on as if nothing had happened': [
     'src/ledger/changes/feeds.ts',

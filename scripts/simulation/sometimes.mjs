@@ -16,6 +16,7 @@ export const SOMETIMES = [
   'a response was lost',
   'a row got back what it had',
   'a row had no parent',
+  'a row was deleted before its parent came',
   'a run ended complete',
   'a run ended complete_with_dead_letters',
   'a run ended incomplete',

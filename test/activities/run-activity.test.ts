@@ -4,7 +4,7 @@ import type { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { expect, it } from 'vitest';
-import { runActivity, withHeartbeats } from '../../activities/run-activity.js';
+import { runActivity } from '../../activities/run-activity.js';
 import { ON_ANOTHER_WORKER } from '../../src/domain/run/another-worker.js';
 import { PartnerSyncError } from '../../src/domain/errors.js';
 import { milliseconds, times, type DurationName } from '../../src/domain/timeouts.js';
@@ -15,7 +15,7 @@ async function attempt(number: number, error: Error, details?: unknown, longestP
   const env = new MockActivityEnvironment({ attempt: number, heartbeatDetails: details }, { logger });
   let last = details;
   env.on('heartbeat', (sent: unknown) => (last = sent));
-  const work = () => withHeartbeats(5, () => new Promise((_, fail) => setTimeout(() => fail(error), 20)));
+  const work = () => Promise.reject(error);
   const failure = await env.run(() => runActivity(work, longestPause)).catch((thrown: unknown) => thrown);
   const { nonRetryable, nextRetryDelay } = failure as { nonRetryable?: boolean; nextRetryDelay?: number };
   return { nonRetryable: nonRetryable === true, pause: nextRetryDelay, details: last };

@@ -31,6 +31,10 @@ it('change `=` only where it compares, and no operator that has `<` or `>` in it
   );
 });
 
+it('change no assignment behind a condition', () => {
+  expect(mutantsOf('UPDATE t SET a = b OR c, d = e')).toEqual([within('UPDATE t SET a = b AND c, d = e')]);
+});
+
 it('know the clause of a condition that comes after a value of TypeScript', () => {
   expect(mutantsOf('SELECT a FROM ${table} WHERE b = ${c} AND d = 1')).toContain(
     within('SELECT a FROM ${table} WHERE b = ${c} AND d <> 1'),

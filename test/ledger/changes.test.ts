@@ -204,7 +204,7 @@ it('are all that is left to read once every row was read after the feed began', 
 
   const runId = await newRun(the.ledger);
   const bounds = { cursorFrom: null, cursorBefore: null, externalIds: null, byCursor: false, movesPosition: false };
-  await the.ledger.feeds.beginLoad(the.mappingId, runId);
+  await the.loads(runId);
   await the.ledger.partitions.plan(runId, the.mappingId, [
     { ...bounds, afterKey: null, throughKey: ['m'] },
     { ...bounds, afterKey: ['m'], throughKey: null },
@@ -224,7 +224,7 @@ it('do not count as loaded by a run that began to read before the feed began ane
   await note([]);
   const { id } = await newPartition();
   const partition = await the.ledger.partitions.acquire(id);
-  await the.ledger.feeds.beginLoad(the.mappingId, partition.runId);
+  await the.loads(partition.runId);
   await the.ledger.feeds.begin(feed, at('5', 'two'));
   await the.ledger.partitions.finish(partition);
   expect(await fed()).toMatchObject({ loaded: false });
@@ -248,8 +248,8 @@ it('are all that is left to read once the run in mode live has read every row, e
   await note([]);
   const live = await newPartition(false, await newRun(the.ledger, { mode: 'live' }));
   const mirror = await newPartition(false, await newRun(the.ledger, { mode: 'mirror' }));
-  await the.ledger.feeds.beginLoad(the.mappingId, live.runId);
-  await the.ledger.feeds.beginLoad(the.mappingId, mirror.runId);
+  await the.loads(live.runId);
+  await the.loads(mirror.runId);
   await the.ledger.partitions.finish(mirror);
   expect(await fed()).toMatchObject({ loaded: false });
   await the.ledger.partitions.finish(live);
@@ -283,21 +283,21 @@ it('are not all that is left to a run that loads after all records were looked t
   };
   await search();
   const live = await newRun(the.ledger, { mode: 'live' });
-  await feeds.beginLoad(the.mappingId, live);
+  await the.loads(live);
   expect(await fed()).toMatchObject({ loaded: false, missedDeletes: false });
   await the.ledger.runs.end(live, 'incomplete');
 
   const next = await newRun(the.ledger, { mode: 'incremental' });
-  await feeds.beginLoad(the.mappingId, next);
+  await the.loads(next);
   expect(await fed()).toMatchObject({ loaded: false, missedDeletes: true });
   await search();
-  await feeds.beginLoad(the.mappingId, next);
+  await the.loads(next);
   expect(await fed()).toMatchObject({ missedDeletes: false });
 });
 
 it('come from one feed: with another one, every row has to be read', async () => {
   await note([]);
-  await the.ledger.feeds.beginLoad(the.mappingId, '7');
+  await the.loads('7');
   const other = await the.ledger.feeds.acquire('shop', randomUUID());
   await the.ledger.feeds.begin(other, at('1'));
   await the.ledger.feeds.feedMappings(other, [fedMapping()]);
@@ -339,7 +339,7 @@ it('are forgotten with their feed, so that it begins anew, but not while a run h
 async function load(): Promise<void> {
   await note([]);
   const partition = await newPartition();
-  await the.ledger.feeds.beginLoad(the.mappingId, partition.runId);
+  await the.loads(partition.runId);
   await the.ledger.partitions.finish(partition);
   expect(await fed()).toMatchObject({ loaded: true });
 }
@@ -381,7 +381,7 @@ it('are gone through once in a run, even if some of them stay on the list', asyn
 it('are not all that is left to read while the load of their mapping is still to be planned', async () => {
   await note([]);
   const runId = await newRun(the.ledger);
-  await the.ledger.feeds.beginLoad(the.mappingId, runId);
+  await the.loads(runId);
   const early = await the.ledger.partitions.forSmallTenants(runId, the.mappingId);
   await the.ledger.partitions.finish(await the.ledger.partitions.acquire(early.id));
   expect(await fed()).toMatchObject({ loaded: false, isLoading: true });

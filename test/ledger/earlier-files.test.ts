@@ -31,3 +31,26 @@ it('is so from the first run with changed files on, until a run with these files
   await ended('v2', null, {}, 'full');
   expect(await hasEarlier('v2')).toBe(false);
 });
+
+it('is so until a run that goes on with a load has read what was left', async () => {
+  await ended('v1', null);
+  const run = await newRun(the.ledger, {
+    kind: 'sync',
+    mode: 'incremental',
+    mappingVersion: 'v3',
+    input: { sync: 'shop' },
+  });
+  const mappingId = await the.ledger.ids.mappingId('shop', 'customers');
+  const { partitions, runs } = the.ledger;
+  await partitions.plan(run, mappingId, [{ ...BOUNDS, byCursor: false, cursorFrom: null, movesPosition: false }]);
+  await partitions.planChangedRows(run, mappingId, '7', {
+    expectedRows: null,
+    isComplete: true,
+    highWatermarkAt: null,
+  });
+  await runs.end(run, 'incomplete');
+  expect(await runs.hasRecordsOfEarlierFiles('shop', 'v3')).toBe(true);
+
+  await the.database.query('UPDATE partner_sync.partitions SET done = true WHERE run_id = $1', [run]);
+  expect(await runs.hasRecordsOfEarlierFiles('shop', 'v3')).toBe(false);
+});

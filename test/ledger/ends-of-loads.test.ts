@@ -18,7 +18,7 @@ it.each(Array.from({ length: 12 }, (_, i) => i + 1))(
     await feeds.feedMappings(feed, [{ mappingId: the.mappingId, reads: 'a table' }]);
     await feeds.note(feed, [], null, true);
     const runId = await newRun(the.ledger);
-    await feeds.beginLoad(the.mappingId, runId);
+    await the.loads(runId);
     await partitions.plan(runId, the.mappingId, [
       { ...ANY, afterKey: null, throughKey: ['m'] },
       { ...ANY, afterKey: ['m'], throughKey: null },

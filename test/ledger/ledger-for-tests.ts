@@ -10,6 +10,8 @@ import type { CheckpointInput, ChunkResult } from '../../src/ledger/checkpoint/c
 import type { ReadSeqs } from '../../src/ledger/read.js';
 import type { RowOutcome, RowOutcomeKind } from '../../src/ledger/outcomes/row-outcomes.js';
 import type { SentRecord } from '../../src/ledger/outcomes/sent-records.js';
+import { beginLoad } from '../../src/ledger/changes/feeds.js';
+import { openLedgerDatabase } from '../../src/ledger/database/connection.js';
 import { openLedger, type Ledger } from '../../src/ledger/ledger.js';
 import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';
 import type { PendingRecord, QueuedRecord } from '../../src/ledger/waiting/index.js';
@@ -159,6 +161,16 @@ export function ledgerForTests() {
   const deliver = async (partition: AcquiredPartition, records: readonly MappedRecord[], read?: Read): Promise<void> =>
     ledger.checkpoint(partition, await outcome(await claim(partition, records, read), records, 'accepted'));
 
+  /** As the transaction does that plans a run's partitions for every row of the mapping. */
+  async function loads(runId: string): Promise<void> {
+    const knex = openLedgerDatabase(database.url);
+    try {
+      await beginLoad(knex, mappingId, runId);
+    } finally {
+      await knex.destroy();
+    }
+  }
+
   return {
     get database() {
       return database;
@@ -184,5 +196,6 @@ export function ledgerForTests() {
     queued,
     pending,
     deliver,
+    loads,
   };
 }

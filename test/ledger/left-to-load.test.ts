@@ -1,6 +1,7 @@
 /** What a load that was stopped leaves to the run in mode live that goes on with it. */
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
+import { DEFAULT_RETENTION } from '../../src/domain/sync/retention.js';
 import type { AcquiredFeed } from '../../src/ledger/changes/feeds.js';
 import { ledgerForTests, record } from './ledger-for-tests.js';
 import { newRun } from './new-partition.js';
@@ -18,7 +19,7 @@ beforeEach(async () => {
   await feeds.begin(feed, { origin: 'one', at: '10' });
   await feeds.feedMappings(feed, [{ mappingId: the.mappingId, reads: 'a table' }]);
   stopped = await newRun(the.ledger, { mode: 'live' });
-  await feeds.beginLoad(the.mappingId, stopped);
+  await the.loads(stopped);
   const ends = [null, ['f'], ['m'], null];
   await partitions.plan(
     stopped,
@@ -34,18 +35,54 @@ beforeEach(async () => {
   );
 });
 
-const next = async (mappingVersion = 'v1') =>
-  the.ledger.feeds.leftToLoad(the.mappingId, await newRun(the.ledger, { mode: 'live', mappingVersion }));
+/** What the next run goes on with: its ranges, and about how many rows they have. */
+async function next({ mappingVersion = 'v1', mode = 'live' } = {}) {
+  const { partitions } = the.ledger;
+  const runId = await newRun(the.ledger, { mode, mappingVersion });
+  const changed = mode === 'live' ? null : { seq: '7', rows: 3, readAt: new Date(5) };
+  if (!(await partitions.planLeftToLoad(runId, the.mappingId, changed))) return null;
+  return the.database.query(
+    `SELECT kind, after_key, through_key, expected_rows, read_until FROM partner_sync.partitions
+     WHERE run_id = $1 AND kind IN ('planned', 'changed_rows') ORDER BY kind DESC, no`,
+    [runId],
+  );
+}
 
 it('is each range behind the rows that have their outcomes, and about how many rows they have', async () => {
   await the.ledger.runs.end(stopped, 'incomplete');
-  expect(await next()).toEqual({
-    ranges: [
-      { after: ['g'], through: ['m'] },
-      { after: ['m'], through: null },
-    ],
-    expectedRows: 99,
-  });
+  const left = { kind: 'planned', read_until: null };
+  expect(await next()).toEqual([
+    { ...left, after_key: ['g'], through_key: ['m'], expected_rows: '99' },
+    { ...left, after_key: ['m'], through_key: null, expected_rows: null },
+  ]);
+});
+
+it('goes to an incremental run with the changed rows, which are all that it has missed', async () => {
+  await the.ledger.runs.end(stopped, 'incomplete');
+  const complete = { read_until: new Date(5) };
+  expect(await next({ mode: 'incremental' })).toEqual([
+    { ...complete, kind: 'planned', after_key: ['g'], through_key: ['m'], expected_rows: '99' },
+    { ...complete, kind: 'planned', after_key: ['m'], through_key: null, expected_rows: null },
+    { ...complete, kind: 'changed_rows', after_key: null, through_key: ['7'], expected_rows: '3' },
+  ]);
+});
+
+it('goes to one run alone: the next one gets what that has left', async () => {
+  await the.ledger.runs.end(stopped, 'incomplete');
+  const own = await newRun(the.ledger, { mode: 'live' });
+  expect(await the.ledger.partitions.planLeftToLoad(own, the.mappingId, null)).toBe(true);
+  expect(await next({ mode: 'incremental' })).toBeNull();
+  await the.ledger.runs.end(own, 'incomplete');
+  expect(await next()).toHaveLength(2);
+});
+
+it('is kept as long as it is needed, however old the run is', async () => {
+  await the.ledger.runs.end(stopped, 'incomplete');
+  await the.database.query(`UPDATE partner_sync.runs SET ended_at = ended_at - interval '1000 days' WHERE id = $1`, [
+    stopped,
+  ]);
+  await the.ledger.retention.prune('shop', DEFAULT_RETENTION, {});
+  expect(await next()).toHaveLength(2);
 });
 
 it('is nothing while the run has not ended', async () => {
@@ -55,7 +92,7 @@ it('is nothing while the run has not ended', async () => {
 
 it('is nothing if the files have changed: the rows that were read would stay as they are', async () => {
   await the.ledger.runs.end(stopped, 'incomplete');
-  expect(await next('v2')).toBeNull();
+  expect(await next({ mappingVersion: 'v2' })).toBeNull();
 });
 
 it('is nothing once changes may have been lost', async () => {

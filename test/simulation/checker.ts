@@ -66,17 +66,18 @@ export class Checker {
     began: number,
   ): Promise<void> {
     this.#chronicle.saw('the rows that a run has read were counted');
-    const byKey = await this.#rows<{ mapping: string; read: number }>(
-      `SELECT m.name AS mapping, sum(c.read)::int AS read FROM partner_sync.partition_counts c
+    const all = await this.#rows<{ run: string; mapping: string; read: number }>(
+      `SELECT p.run_id::text AS run, m.name AS mapping, sum(c.read)::int AS read FROM partner_sync.partition_counts c
        JOIN partner_sync.partitions p ON p.id = c.partition_id JOIN partner_sync.mappings m ON m.id = p.mapping_id
-       WHERE p.kind = 'by_key' AND p.run_id = ${Number(run)} GROUP BY 1`,
+       WHERE p.kind = 'by_key' GROUP BY 1, 2`,
     );
-    for (const { mapping, read: all } of mappings) {
+    const byKey = all.filter((each) => each.run === String(run));
+    for (const { mapping, read: everything } of mappings) {
       if (!tables.includes(mapping)) continue;
       const removed = removals
         .filter((plan) => plan.mapping === mapping)
         .reduce((sum, plan) => sum + plan.marked + plan.waiting + plan.deadLettered, 0);
-      const read = all - removed - (byKey.find((each) => each.mapping === mapping)?.read ?? 0);
+      const read = everything - removed - (byKey.find((each) => each.mapping === mapping)?.read ?? 0);
       const { always, ever } = this.#source.rowsSince(mapping, began);
       if (read >= always && read <= ever) continue;
       const there = always === ever ? String(ever) : `${always} to ${ever}`;

@@ -168,20 +168,33 @@ export class Writer {
     );
   }
 
-  /** One of two orders that change again and again until their customer comes, and then hardly any more. */
+  /**
+   * One of two orders that change again and again until their customer comes, and then hardly any more. Where a feed tells it, some
+   * are deleted before the customer comes.
+   */
   #orderOf(id: string, shop: string, at: string): Change {
-    this.#kernel.after(
-      this.#random.next() * 20_000,
-      () => {
-        if (this.#isStopped || this.#source.rows('customers').has(`${shop}/${id}`)) return;
-        this.#chronicle.saw('a parent came after its child');
-        this.#lateParents.set(shop, (this.#lateParents.get(shop) ?? 0) + 1);
-        this.#source.transact(0, (later) => [this.#change('customers', shop, { id }, later)]);
-        this.whenParentCame(id);
-      },
-      null,
-    );
-    return this.#change('orders', shop, { no: `${id}-${this.#random.between(1, 2)}`, customer_id: id }, at);
+    const random = this.#random;
+    const lives = random.next() * 20_000;
+    this.#kernel.after(lives, () => this.#customerComes(id, shop), null);
+    if (this.#plan.settings.isFed && random.chance(0.2))
+      this.#kernel.after(lives * random.next(), () => this.#deleteOrdersOf(id, shop), null);
+    return this.#change('orders', shop, { no: `${id}-${random.between(1, 2)}`, customer_id: id }, at);
+  }
+
+  #customerComes(id: string, shop: string): void {
+    if (this.#isStopped || this.#source.rows('customers').has(`${shop}/${id}`)) return;
+    this.#chronicle.saw('a parent came after its child');
+    this.#lateParents.set(shop, (this.#lateParents.get(shop) ?? 0) + 1);
+    this.#source.transact(0, (later) => [this.#change('customers', shop, { id }, later)]);
+    this.whenParentCame(id);
+  }
+
+  #deleteOrdersOf(id: string, shop: string): void {
+    if (this.#isStopped || this.#source.rows('customers').has(`${shop}/${id}`)) return;
+    const orders = [`${shop}/${id}-1`, `${shop}/${id}-2`].filter((key) => this.#source.rows('orders').has(key));
+    if (orders.length === 0) return;
+    this.#chronicle.saw('a row was deleted before its parent came');
+    this.#source.transact(0, () => orders.map((key) => ({ table: 'orders', key, row: null })));
   }
 
   #changeOneOf({ table, back }: Crossing, at: string): Change[] {

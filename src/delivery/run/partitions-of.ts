@@ -1,8 +1,8 @@
 /** The partitions of a mapping that a run reads, by its mode and input. */
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { RunInput } from '../../domain/run/run.js';
-import type { KeyRange, RowPosition, ReadPlan, SourceKey } from '../../domain/source/source.js';
-import type { NewPartition } from '../../ledger/runs/partitions.js';
+import type { RowPosition, ReadPlan, SourceKey } from '../../domain/source/source.js';
+import { ofKeyRange, type NewPartition } from '../../ledger/runs/partitions.js';
 import { EVERYTHING } from '../../reading/read-bounds.js';
 import { inKeyOrder, keyIn } from '../../reading/reading-order.js';
 import type { OpenMapping, OpenSync } from '../dependencies.js';
@@ -11,15 +11,7 @@ import type { OpenMapping, OpenSync } from '../dependencies.js';
 const ROWS_PER_PARTITION = 250_000;
 
 /** Every row by key, moving no position. */
-const ALL_BY_KEY: NewPartition = {
-  byCursor: false,
-  movesPosition: false,
-  cursorFrom: null,
-  cursorBefore: null,
-  afterKey: null,
-  throughKey: null,
-  externalIds: null,
-};
+const ALL_BY_KEY = ofKeyRange({ after: null, through: null });
 
 /**
  * What a run that begins now reads of the mapping.
@@ -50,12 +42,8 @@ export async function partitionsOf(
   if (input.from !== undefined || input.to !== undefined) {
     return [{ ...ALL_BY_KEY, byCursor: true, cursorFrom: input.from ?? null, cursorBefore: input.to ?? null }];
   }
-  return ofKeyRanges(await source.splitKeys(inKeyOrder(plan), ROWS_PER_PARTITION));
+  return (await source.splitKeys(inKeyOrder(plan), ROWS_PER_PARTITION)).map(ofKeyRange);
 }
-
-/** A partition for each range. */
-export const ofKeyRanges = (ranges: readonly KeyRange[]): NewPartition[] =>
-  ranges.map(({ after, through }) => ({ ...ALL_BY_KEY, afterKey: after, throughKey: through }));
 
 /** Whether the run's partitions of the mapping must be read one after the other: they move its position. */
 export const isReadInOrder = ({ cursor, feed }: OpenMapping['spec'], mode: string): boolean =>

@@ -9,10 +9,10 @@ import { idRuleOf, isRunMode } from '../../domain/sync/sync.js';
 import { isEmpty } from '../../reading/is-empty.js';
 import type { FedMapping } from '../../ledger/changes/feeds.js';
 import type { Ledger } from '../../ledger/ledger.js';
-import type { NewPartition } from '../../ledger/runs/partitions.js';
+import type { NewPartition, PlannedPartition } from '../../ledger/runs/partitions.js';
 import type { PartitionKind } from '../../ledger/runs/resume-point.js';
 import { momentOf } from '../../source/cursor-time.js';
-import { isReadInOrder, ofKeyRanges, partitionsOf } from './partitions-of.js';
+import { isReadInOrder, partitionsOf } from './partitions-of.js';
 
 /** Key partitions of a mapping that are loaded side by side, by up to as many workers; each takes two at once. */
 const CONCURRENCY = 4;
@@ -31,7 +31,7 @@ export interface PlanInput extends MappingRef {
 }
 
 /**
- * The partitions that are not done, and how many of them to load at once. While the run is on hold, nothing is planned: the
+ * The partitions that are not done, in which order, and how many of them to load at once. While the run is on hold, nothing is planned: the
  * source is looked at once more when somebody has approved.
  */
 export async function planMapping(deps: Dependencies, plan: PlanInput): Promise<PlannedPartitions> {
@@ -49,15 +49,16 @@ export async function planMapping(deps: Dependencies, plan: PlanInput): Promise<
       await planRead(deps, sync, mapping, plan);
     if (plan.firstPass) await partitions.planFirstPass(plan.runId, mapping.mappingId);
   }
+  const left = (await planned()).filter(({ done }) => !done);
+  // A row that got back what it had would be settled as unchanged beside a chunk that still sends what it had in between.
+  const last = left.filter(({ kind }) => kind === 'changed_rows' && left.length > 1);
+  const toLoad = (partitions: readonly PlannedPartition[]): PlannedPartitions['partitions'] =>
+    partitions.map((partition) => ({ id: partition.id, label: LABELS[partition.kind] ?? partitionLabel(partition) }));
   return {
     hold: null,
-    partitions: (await planned())
-      .filter(({ done }) => !done)
-      .map((partition) => ({
-        id: partition.id,
-        label: LABELS[partition.kind] ?? partitionLabel(partition),
-      })),
+    partitions: toLoad(left.filter((partition) => !last.includes(partition))),
     concurrency: isReadInOrder(mapping.spec, plan.mode) ? 1 : CONCURRENCY,
+    ...(last.length > 0 && { next: toLoad(last) }),
   };
 }
 
@@ -84,7 +85,7 @@ async function planRead(
   plan: PlanInput,
 ): Promise<void> {
   const { mappingId } = mapping;
-  const { partitions, deadLetters, changedRows, feeds } = ledger;
+  const { partitions, deadLetters, changedRows } = ledger;
   if (plan.input.replay !== undefined)
     return partitions.planDeadLetters(plan.runId, mappingId, await deadLetters.newest(mappingId));
   const fed = await fedMapping(ledger, mapping, plan);
@@ -94,19 +95,9 @@ async function planRead(
     return partitions.planChangedRows(plan.runId, mappingId, seq, read);
   }
   // Only these runs read what has changed meanwhile in rows that are loaded.
-  const goesOn = fed !== null && (plan.mode === 'live' || plan.mode === 'incremental');
-  const left = goesOn ? await feeds.leftToLoad(mappingId, plan.runId) : null;
-  if (fed !== null) await feeds.beginLoad(mappingId, plan.runId);
-  if (left !== null) {
-    const ranges = ofKeyRanges(left.ranges);
-    const read = {
-      expectedRows: left.expectedRows,
-      isComplete: plan.mode === 'incremental',
-      highWatermarkAt: fed!.readAt,
-    };
-    if (plan.mode === 'live') return partitions.plan(plan.runId, mappingId, ranges, read);
-    // What is read from now on is newer than each of these changes: it makes no difference which comes first.
-    return partitions.planLeftToLoad(plan.runId, mappingId, ranges, await changedRows.newest(mappingId), read);
+  if (fed !== null && (plan.mode === 'live' || plan.mode === 'incremental')) {
+    const changed = plan.mode === 'live' ? null : { ...(await changedRows.newest(mappingId)), readAt: fed.readAt };
+    if (await partitions.planLeftToLoad(plan.runId, mappingId, changed)) return;
   }
   const position = await partitions.position(mappingId);
   const found = await partitionsOf(sync, mapping, plan, position);
@@ -114,6 +105,7 @@ async function planRead(
     expectedRows: await expectedRows(sync, mapping, plan, position),
     isComplete: isRunMode(plan.mode) && plan.input.limit === undefined,
     highWatermarkAt: highWatermarkAt(mapping, plan.mode, found),
+    loads: fed !== null,
   };
   if (found.length > 0) await partitions.plan(plan.runId, mappingId, found, read);
   // A sample of an empty table must have a line in the report, too.

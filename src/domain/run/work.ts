@@ -85,6 +85,8 @@ export interface PlannedPartitions {
   readonly partitions: readonly { readonly id: string; readonly label: string | null }[];
   /** How many partitions may be loaded at the same time. */
   readonly concurrency: number;
+  /** Partitions that are loaded once all of these are; absent if there are none. */
+  readonly next?: PlannedPartitions['partitions'];
   /** As in {@link TimeSliceResult}. */
   readonly hold: Hold | null;
 }

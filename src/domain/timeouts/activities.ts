@@ -24,13 +24,13 @@ export const ACTIVITIES = {
     value: 100,
     unit: 'ms',
     bounds: 'the pause before an attempt that follows the death of a worker',
-    why: 'a dead worker says nothing about the work, and it was noticed late enough',
+    why: 'a death says nothing about the work, and was noticed late enough',
   },
   successorLongest: {
     value: 1,
     unit: 's',
-    bounds: 'the same pause after the deaths of several workers',
-    why: 'what ends each worker that takes it, or what no worker can take, does not keep all of them busy',
+    bounds: 'the same pause after several attempts, to which it grows by the factor above',
+    why: 'work that kills each worker, or that none has the code for, keeps few of them busy',
   },
   unexpectedAttempts: {
     value: 5,
@@ -76,10 +76,10 @@ export const ACTIVITIES = {
     bounds: 'such an activity with all its attempts (schedule-to-close timeout)',
     why: 'as long as a `Retry-After` may be',
   },
-  longActivityHeartbeat: {
+  heartbeatTimeout: {
     value: 10,
     unit: 's',
-    bounds: 'the silence after which such an activity is given to another worker (heartbeat timeout)',
+    bounds: 'the silence after which an activity is given to another worker (heartbeat timeout)',
     why: 'a killed worker is soon replaced, and a long garbage collection is not mistaken for its end',
   },
   heartbeatEvery: {

@@ -14,7 +14,6 @@ import { inTransaction } from '../database/statements.js';
 import { noteRows } from './changed-rows.js';
 import { openFeedStates, type FeedStates } from './feed-states.js';
 import { openFeedView, type FeedView } from './feed-view.js';
-import { readLeftToLoad, type LeftToLoad } from './left-to-load.js';
 import { NOT_LOADED } from './not-loaded.js';
 
 /** A feed of a sync as one attempt has acquired it; the fencing token tells this attempt from later ones. */
@@ -90,14 +89,6 @@ export interface Feeds extends FeedView, FeedStates {
    * oldest row that is not delivered.
    */
   recordDelivered(mappingIds: readonly number[]): Promise<void>;
-  /**
-   * The run is about to read every row of the mapping; once its partitions are done, the mapping is loaded. Not if a run in
-   * mode `live` loads it already, which waits for its own reading. Records are to be looked for, too: a run that was stopped while
-   * it loaded may have done that, but rows may have been deleted since.
-   */
-  beginLoad(mappingId: number, runId: string): Promise<void>;
-  /** What the run that has begun to load the mapping has left: {@link readLeftToLoad}. */
-  leftToLoad(mappingId: number, runId: string): Promise<LeftToLoad | null>;
   /**
    * All records are about to be looked through for the plan; once it is carried out, no deleted row is missed any more, unless
    * a run in mode `live` works beside that of the plan: what it has read before is claimed later. Returns whether TRUNCATE is
@@ -208,17 +199,6 @@ export function openFeeds(knex: Knex): Feeds {
         [[...mappingIds]],
       );
     },
-    async beginLoad(mappingId, runId) {
-      await knex.raw(
-        `UPDATE fed_mappings SET load_run_id = :runId,
-           missed_deletes = missed_deletes OR (NOT loaded AND load_run_id IS DISTINCT FROM :runId
-             AND (SELECT mode FROM runs WHERE id = :runId) IS DISTINCT FROM 'live')
-         WHERE mapping_id = :mappingId
-           AND NOT EXISTS (SELECT FROM runs l WHERE l.id = load_run_id AND l.mode = 'live' AND l.ended_at IS NULL AND l.id <> :runId)`,
-        { mappingId, runId },
-      );
-    },
-    leftToLoad: (mappingId, runId) => readLeftToLoad(knex, mappingId, runId),
     beginSearch: (mappingId, planId) =>
       inTransaction(knex, async (trx) => {
         await trx('removal_plans').where({ id: planId }).update({ searched: true });
@@ -288,6 +268,23 @@ export async function endSearch(trx: Knex, planId: string): Promise<void> {
   await trx('fed_mappings')
     .where({ search_plan_id: planId })
     .update({ search_plan_id: null, missed_deletes: false, truncated: false });
+}
+
+/**
+ * In the transaction that plans the partitions for every row of the mapping: once they are done, the mapping is loaded. Not if a run in
+ * mode `live` loads it already, which waits for its own reading. Records are to be looked for, too: a run that was stopped while
+ * it loaded may have done that, but rows may have been deleted since, of which nobody hears but a run in mode `live`, which reads
+ * changed rows afterwards.
+ */
+export async function beginLoad(trx: Knex, mappingId: number, runId: string): Promise<void> {
+  await trx.raw(
+    `UPDATE fed_mappings SET load_run_id = :runId,
+       missed_deletes = missed_deletes OR (NOT loaded AND load_run_id IS DISTINCT FROM :runId
+         AND (SELECT mode FROM runs WHERE id = :runId) IS DISTINCT FROM 'live')
+     WHERE mapping_id = :mappingId
+       AND NOT EXISTS (SELECT FROM runs l WHERE l.id = load_run_id AND l.mode = 'live' AND l.ended_at IS NULL AND l.id <> :runId)`,
+    { mappingId, runId },
+  );
 }
 
 /**

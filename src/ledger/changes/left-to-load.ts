@@ -10,11 +10,15 @@ export interface LeftToLoad {
 }
 
 /**
+ * In the transaction that plans their partitions: from now on, run `runId` loads the mapping. What has changed in rows that the earlier
+ * run has read, or was deleted, the feed has named.
+ *
  * null if there is nothing to go on with: no run has begun to load the mapping since its feed began, the one that has is working,
- * or was forgotten, or its files differ from those of run `runId`. What has changed in rows that it has read, the feed has named.
+ * or was forgotten, or its files differ from those of `runId`.
  */
-export async function readLeftToLoad(knex: Knex, mappingId: number, runId: string): Promise<LeftToLoad | null> {
-  const { rows } = await knex.raw<{ rows: PartitionLeft[] }>(
+export async function takeLeftToLoad(trx: Knex, mappingId: number, runId: string): Promise<LeftToLoad | null> {
+  await trx('fed_mappings').where({ mapping_id: mappingId }).forUpdate().select('mapping_id');
+  const { rows } = await trx.raw<{ rows: PartitionLeft[] }>(
     `SELECT coalesce(p.resume_key, p.after_key) AS after, p.through_key AS through, p.done,
        sum(p.expected_rows) OVER ()::float8 AS expected,
        sum((SELECT sum(read) FROM partition_counts WHERE partition_id = p.id)) OVER ()::float8 AS read
@@ -27,6 +31,7 @@ export async function readLeftToLoad(knex: Knex, mappingId: number, runId: strin
   );
   const ranges = rows.filter(({ done }) => !done).map(({ after, through }) => ({ after, through }));
   if (ranges.length === 0) return null;
+  await trx('fed_mappings').where({ mapping_id: mappingId }).update({ load_run_id: runId });
   const { expected, read } = rows[0]!;
   return { ranges, expectedRows: expected === null ? null : Math.max(0, expected - (read ?? 0)) };
 }

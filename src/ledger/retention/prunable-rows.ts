@@ -17,12 +17,14 @@ export type Purpose = 'remove' | 'count';
 const isPrunableBatch = (b: string): string => `(${b}.settled_at < CAST(:batches AS timestamptz)) IS TRUE
   AND NOT EXISTS (SELECT FROM waiting WHERE waiting.batch_id = ${b}.id)`;
 
+// A load that was stopped is gone on with by what all of its partitions have left.
 const isPrunablePartition = (
   p: string,
   endedAt: string,
   purpose: Purpose,
 ): string => `(${endedAt} < CAST(:partitions AS timestamptz)) IS TRUE
   AND NOT EXISTS (SELECT FROM waiting WHERE waiting.partition_id = ${p}.id)
+  AND NOT EXISTS (SELECT FROM fed_mappings f WHERE f.mapping_id = ${p}.mapping_id AND f.load_run_id = ${p}.run_id)
   AND NOT EXISTS (SELECT FROM batches b WHERE b.partition_id = ${p}.id ${thatStay(isPrunableBatch('b'), purpose)})`;
 
 // The records of a plan that was approved stay until a later plan is carried out: they need no second approval.

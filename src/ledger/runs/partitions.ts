@@ -2,9 +2,10 @@
 import type { Knex } from 'knex';
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { PartitionBounds } from '../../domain/run/partition-label.js';
-import { endLoad } from '../changes/feeds.js';
+import { beginLoad, endLoad } from '../changes/feeds.js';
+import { takeLeftToLoad } from '../changes/left-to-load.js';
 import { inTransaction, prepared } from '../database/statements.js';
-import type { ReadBounds, SourceKey } from '../../domain/source/source.js';
+import type { KeyRange, ReadBounds, SourceKey } from '../../domain/source/source.js';
 import { workFrom, type PartitionKind, type PartitionWork, type StoredWork } from './resume-point.js';
 
 export interface NewPartition extends Omit<ReadBounds, 'after'> {
@@ -56,7 +57,20 @@ export interface PlannedRead {
   readonly isComplete: boolean;
   /** The moment that their high watermark stands for; null if they have none, or it is no time. */
   readonly highWatermarkAt: Date | null;
+  /** Whether the mapping goes by a change feed, and is loaded once they are done ({@link beginLoad}). */
+  readonly loads?: boolean;
 }
+
+/** A partition of the rows with keys in this range. */
+export const ofKeyRange = ({ after, through }: KeyRange): NewPartition => ({
+  byCursor: false,
+  movesPosition: false,
+  cursorFrom: null,
+  cursorBefore: null,
+  afterKey: after,
+  throughKey: through,
+  externalIds: null,
+});
 
 /** Some rows, as somebody has asked for them. */
 const SOME_ROWS: PlannedRead = { expectedRows: null, isComplete: false, highWatermarkAt: null };
@@ -70,16 +84,15 @@ export interface Partitions {
   /** Writes the partitions of {@link plan} a second time, for the first of two passes; they move no position. */
   planFirstPass(runId: string, mappingId: number): Promise<void>;
   /**
-   * As {@link plan} and {@link planChangedRows}, both or neither: what a load that was stopped has left, and what has changed since
-   * in rows that it has read.
+   * Writes partitions for what a load that was stopped has left ({@link takeLeftToLoad}), if there is such a load. `changed`: the
+   * run also reads changed rows up to that `seq`, of which there are so many, and has read everything up to `readAt` then; null: it
+   * reads them in another way. Returns whether there is anything to go on with.
    */
   planLeftToLoad(
     runId: string,
     mappingId: number,
-    partitions: readonly NewPartition[],
-    changed: { readonly seq: string; readonly rows: number },
-    read: PlannedRead,
-  ): Promise<void>;
+    changed: { readonly seq: string; readonly rows: number; readonly readAt: Date } | null,
+  ): Promise<boolean>;
   /**
    * Writes the run's partition for the dead letters that it replays: those with ids up to `through`, since later ones
    * are left to the next replay.
@@ -135,11 +148,23 @@ export function openPartitions(knex: Knex): Partitions {
           'external_ids as externalIds',
         ),
     plan: (runId, mappingId, partitions, read = SOME_ROWS) =>
-      inTransaction(knex, async (trx) => void (await planRanges(trx, runId, mappingId, partitions, read))),
-    planLeftToLoad: (runId, mappingId, partitions, { seq, rows }, read) =>
       inTransaction(knex, async (trx) => {
-        if (await planRanges(trx, runId, mappingId, partitions, read))
-          await planChanged(trx, runId, mappingId, seq, { ...read, expectedRows: rows });
+        if (await isPlanned(trx, runId, mappingId)) return;
+        if (read.loads === true) await beginLoad(trx, mappingId, runId);
+        await insertPlanned(trx, runId, mappingId, partitions, read);
+      }),
+    planLeftToLoad: (runId, mappingId, changed) =>
+      inTransaction(knex, async (trx) => {
+        if (await isPlanned(trx, runId, mappingId)) return true;
+        const left = await takeLeftToLoad(trx, mappingId, runId);
+        if (left === null) return false;
+        const { ranges, expectedRows } = left;
+        const read = { isComplete: changed !== null, highWatermarkAt: changed?.readAt ?? null, expectedRows };
+        await insertPlanned(trx, runId, mappingId, ranges.map(ofKeyRange), read);
+        if (changed === null) return true;
+        const rows = expectedRows === null ? null : changed.rows;
+        await planChanged(trx, runId, mappingId, changed.seq, { ...read, expectedRows: rows });
+        return true;
       }),
     async planFirstPass(runId, mappingId) {
       await knex.raw(
@@ -226,21 +251,25 @@ async function onlyOne(
   return (await knex('partitions').where(partition).first<{ id: string }>('id')).id;
 }
 
-/** Returns whether it has written them; if not, another attempt has. */
-async function planRanges(
+/** Attempts may divide the keys differently, so one must see the whole plan of the other, or write its own. */
+async function isPlanned(trx: Knex, runId: string, mappingId: number): Promise<boolean> {
+  await trx('runs').where({ id: runId }).forNoKeyUpdate().select('id');
+  const planned = { run_id: runId, mapping_id: mappingId, kind: 'planned' };
+  return (await trx('partitions').where(planned).first<object | undefined>('id')) !== undefined;
+}
+
+async function insertPlanned(
   trx: Knex,
   runId: string,
   mappingId: number,
   partitions: readonly NewPartition[],
   { expectedRows, isComplete, highWatermarkAt }: PlannedRead,
-): Promise<boolean> {
-  const all = { run_id: runId, mapping_id: mappingId, kind: 'planned' };
-  // Attempts may divide the keys differently, so one must see the whole plan of the other, or its own.
-  await trx('runs').where({ id: runId }).forNoKeyUpdate().select('id');
-  if ((await trx('partitions').where(all).first<object | undefined>('id')) !== undefined) return false;
+): Promise<void> {
   await trx('partitions').insert(
     partitions.map((p, no) => ({
-      ...all,
+      run_id: runId,
+      mapping_id: mappingId,
+      kind: 'planned',
       no,
       by_cursor: p.byCursor,
       moves_position: p.movesPosition,
@@ -254,7 +283,6 @@ async function planRanges(
       read_until: isComplete ? trx.raw('least(now(), ?::timestamptz)', [highWatermarkAt]) : null,
     })),
   );
-  return true;
 }
 
 async function planChanged(
