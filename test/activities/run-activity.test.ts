@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import type { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { runActivity } from '../../activities/run-activity.js';
 import { ON_ANOTHER_WORKER } from '../../src/domain/run/another-worker.js';
 import { PartnerSyncError } from '../../src/domain/errors.js';
@@ -57,6 +57,28 @@ it('waits no longer than the activity allows', async () => {
   const lost = { code: 'source_unreachable', failures: 20 };
   const failed = await attempt(21, new PartnerSyncError('source_unreachable', 'gone'), lost, 'followRetryLongest');
   expect(failed.pause).toBe(milliseconds('followRetryLongest'));
+});
+
+it('sends heartbeats while it works, whatever the work is, and none afterwards', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const env = new MockActivityEnvironment();
+  const sent: unknown[] = [];
+  env.on('heartbeat', (details: unknown) => sent.push(details));
+  const every = milliseconds('heartbeatEvery');
+
+  await env.run(() =>
+    runActivity(async (_, rowsDone) => {
+      await vi.advanceTimersByTimeAsync(2 * every);
+      rowsDone(100);
+      await vi.advanceTimersByTimeAsync(every);
+    }),
+  );
+  await vi.advanceTimersByTimeAsync(10 * every);
+
+  expect(sent).toHaveLength(3);
+  expect(sent[1]).not.toHaveProperty('rows');
+  expect(sent[2]).toMatchObject({ rows: 100 });
 });
 
 it('says nothing of what an unexpected error says, neither to Temporal nor in the log, but where it arose', async () => {

@@ -208,6 +208,28 @@ const RUNS: Readonly<Record<string, Shape>> = {
     ends: 'complete',
     does: ['collectChanges', 'loadPartition', 'removeVanished'],
   },
+  'incremental-after-stopped-load': {
+    record: async (shop) => {
+      await fill(shop, CUSTOMERS);
+      await feed(shop);
+      const unavailable = { forward: false, answer: { status: 503, body: '{"success":false}' } } as const;
+      shop.proxy.fail(({ upload }) => (upload ? unavailable : undefined));
+      const stopped = await start(shop, { mappings: ['customers'] });
+      await eventually('that it has planned its load', async () => {
+        const [row] = await shop.state.query<{ n: number }>(
+          `SELECT count(*)::int AS n FROM partner_sync.partitions WHERE kind = 'planned' AND started_at IS NOT NULL`,
+        );
+        return row!.n > 0;
+      });
+      await stopped.cancel();
+      await stopped.result().catch(() => undefined);
+      shop.proxy.fail(undefined);
+      await shop.source.query(`UPDATE shop.customers SET name = 'Told' WHERE id = 3`);
+      return start(shop, { mappings: ['customers'] });
+    },
+    ends: 'complete',
+    does: ['loadPartition again', 'removeVanished'],
+  },
   live: {
     record: async (shop) => {
       await fill(shop, CUSTOMERS);

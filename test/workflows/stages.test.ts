@@ -1,9 +1,10 @@
 /** The workflow's own decisions: stages, time slices, polls, and how a run ends. */
+import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { expect, it } from 'vitest';
 import { NO_COUNTS, type RunReport } from '../../src/domain/run/run.js';
 import { CANCELLED, type RunFailure } from '../../src/domain/run/work.js';
-import { seconds } from '../../src/domain/timeouts.js';
+import { milliseconds, seconds } from '../../src/domain/timeouts.js';
 import { lostWhenCancelled, openedRun, signal, STILL_PENDING, waits, NOTHING_WAITS, runWith } from './run-workflow.js';
 
 const mappingOf = (note: string): string => /(\w+)-[ab]/.exec(note)?.[1] ?? '';
@@ -21,6 +22,48 @@ it('begins a stage only after its parents are loaded and their pending records w
   }
   // Two partitions, two time slices each.
   expect(notes.filter((n) => n === 'load orders-a')).toHaveLength(2);
+});
+
+it('loads what comes next in a mapping once all that comes before is loaded', async () => {
+  const { notes, end } = await runWith({ mappings: ['customers'] }, () => ({
+    openRun: () => Promise.resolve({ ...openedRun('incremental'), stages: [['customers']], polled: ['customers'] }),
+    planMapping: () =>
+      Promise.resolve({
+        partitions: ['customers-a', 'customers-b'].map((id) => ({ id, label: null })),
+        concurrency: 2,
+        next: [{ id: 'changed', label: 'changed rows' }],
+        hold: null,
+      }),
+  }));
+  expect(end).toBe('complete');
+  const begins = notes.indexOf('load changed');
+  expect(begins).toBeGreaterThan(notes.lastIndexOf('loaded customers-a'));
+  expect(begins).toBeGreaterThan(notes.lastIndexOf('loaded customers-b'));
+  expect(notes.filter((note) => note === 'loaded changed')).toHaveLength(2);
+});
+
+it('misses a worker that dies in any step as soon as its heartbeats stay away, and not when the time of the step is over', async () => {
+  const timeouts = new Map<string, number | undefined>();
+  const note = (): void => {
+    const { activityType, heartbeatTimeoutMs } = Context.current().info;
+    timeouts.set(activityType, heartbeatTimeoutMs);
+  };
+  await runWith({}, () => ({
+    openRun: () => Promise.resolve((note(), openedRun('mirror'))),
+    detectSchemaDrift: () => Promise.resolve((note(), { skipped: [], notes: [] })),
+    planMapping: () => Promise.resolve((note(), { partitions: [], concurrency: 1, hold: null })),
+    removeVanished: () => Promise.resolve((note(), { done: true, hold: null, progress: [] })),
+    closeRun: () =>
+      Promise.resolve((note(), { outcome: 'complete', mappings: [], total: NO_COUNTS } as unknown as RunReport)),
+  }));
+  const limit = milliseconds('heartbeatTimeout');
+  expect(Object.fromEntries(timeouts)).toEqual({
+    openRun: limit,
+    detectSchemaDrift: limit,
+    planMapping: limit,
+    removeVanished: limit,
+    closeRun: limit,
+  });
 });
 
 it('runs two time slices at once in a process', async () => {
