@@ -39,25 +39,25 @@ export async function loadMapping(
     replay === undefined
       ? activities.loadPartition({ runId, sync, mapping, partitionId })
       : activities.replayDeadLetters({ runId, sync, mapping, partitionId, filter: replay });
+  const loadToItsEnd = async (id: string, summary: string): Promise<Completion> => {
+    while (true) {
+      await execution.controls.untilRunning();
+      if (isHistoryLong()) return 'unfinished';
+      const result = await execution.dispatch.run(mapping, summary, (activities) => loadSlice(activities, id));
+      if (result === null) continue;
+      execution.showLoaded(result.progress);
+      if (result.hold !== null) await execution.holds.untilApproved(run, result.hold);
+      if (result.done) return 'finished';
+    }
+  };
   const load = async (partitions: PlannedPartitions['partitions'], concurrency: number): Promise<Completion> => {
     const queue = partitions.map(({ id, label }, no) => ({
       id,
       summary: `${mapping}${firstPass ? ', first pass' : ''}: ${label ?? `part ${no + 1} of ${partitions.length}`}`,
     }));
     const loadFromQueue = async (): Promise<Completion> => {
-      for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-        const { id, summary } = next;
-        let done = false;
-        while (!done) {
-          await execution.controls.untilRunning();
-          if (isHistoryLong()) return 'unfinished';
-          const result = await execution.dispatch.run(mapping, summary, (activities) => loadSlice(activities, id));
-          if (result === null) continue;
-          execution.showLoaded(result.progress);
-          if (result.hold !== null) await execution.holds.untilApproved(run, result.hold);
-          ({ done } = result);
-        }
-      }
+      for (let next = queue.shift(); next !== undefined; next = queue.shift())
+        if ((await loadToItsEnd(next.id, next.summary)) === 'unfinished') return 'unfinished';
       return 'finished';
     };
     const loaders = Array.from({ length: Math.min(concurrency, partitions.length) }, () => loadFromQueue);

@@ -8,10 +8,7 @@
 export const POINTS = {
   'opening a run': { file: 'src/delivery/run/open-run.ts', before: 'await endAbandoned(' },
   'run opened': { file: 'src/delivery/run/open-run.ts', before: 'const order = runningOrder(' },
-  'partitions planned': {
-    file: 'src/delivery/run/plan-mapping.ts',
-    before: 'return {\n    hold: null,',
-  },
+  'partitions planned': { file: 'src/delivery/run/plan-mapping.ts', before: 'return {\n    hold: null,' },
   'partition acquired': {
     file: 'src/delivery/partition-context.ts',
     before: 'const mapping = await sync.mapping(ref.mapping);',

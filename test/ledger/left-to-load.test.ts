@@ -1,4 +1,4 @@
-/** What a load that was stopped leaves to the run in mode live that goes on with it. */
+/** What a load that was stopped leaves to the run that goes on with it. */
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
 import { DEFAULT_RETENTION } from '../../src/domain/sync/retention.js';

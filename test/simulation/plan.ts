@@ -109,9 +109,7 @@ export function planOf(seed: number): Plan {
   const hot = isCrossing || random.chance(0.4);
   const plan = storyOf(seed, random, { inDoubtDelay, hot });
   const fed = fedIfDrawn(isCrossing ? ofCrossingRuns(plan, randomOf(seed, 'crossing')) : plan, randomOf(seed, 'feed'));
-  const live = fed.settings.isFed ? withLiveRuns(fed, randomOf(seed, 'live')) : fed;
-  const unfinished = fed.settings.isFed ? withUnfinishedRuns(live, randomOf(seed, 'unfinished')) : live;
-  const story = fed.settings.isFed ? withStoppedLoad(unfinished, randomOf(seed, 'stopped-load')) : unfinished;
+  const story = fed.settings.isFed ? ofFeed(fed, seed) : fed;
   const told = withDeathsWhileSending(story, randomOf(seed, 'deaths-while-sending'));
   return withRowsThatComeBack(withSlowPlatform(told, randomOf(seed, 'a-minute')), randomOf(seed, 'come-back'));
 }
@@ -200,6 +198,11 @@ const fedIfDrawn = (plan: Plan, random: Random): Plan =>
         },
       }
     : plan;
+
+const ofFeed = (plan: Plan, seed: number): Plan => {
+  const unfinished = withUnfinishedRuns(withLiveRuns(plan, randomOf(seed, 'live')), randomOf(seed, 'unfinished'));
+  return withStoppedLoad(unfinished, randomOf(seed, 'stopped-load'));
+};
 
 /** Some of its runs follow the feed, until somebody cancels or terminates them; beside some of these, another one reads every row. */
 const withLiveRuns = (plan: Plan, random: Random): Plan => ({

@@ -23,6 +23,7 @@ import { setCurrent } from './simulation.js';
 import { SourceModel } from './source-model.js';
 import { TemporalServer, type SimulatedWorker } from './temporal-server.js';
 import type { WorkflowExecution } from './workflow-execution.js';
+import { toldBy } from './told-by-statements.js';
 import { Writer } from './writer.js';
 
 export interface SeedResult {
@@ -423,7 +424,7 @@ export class World {
 
   #executed(sql: string, process: SimulatedProcess | null): void {
     this.#happened('statement', process);
-    const { points, seen } = tellingIn(sql);
+    const { points, seen } = toldBy(sql);
     for (const point of points) this.#happened(point, process);
     for (const what of seen) this.#chronicle.saw(what);
   }
@@ -431,33 +432,6 @@ export class World {
 
 /** A run that nobody interferes with. */
 const BY_HAND: PlannedRun = { kind: 'records', startAfter: 0, waits: false, intervention: null, interveneAfter: 0 };
-
-/** What tells the statements of a claim and of a checkpoint from others. */
-const MARKERS: Readonly<Record<string, string>> = {
-  claim: 'AS concurrent',
-  checkpoint: 'resume_cursor = ',
-};
-
-/** What tells that something interesting happens. */
-const SEEN_IN_STATEMENTS: Readonly<Record<string, string>> = {
-  'changed rows were settled': 'DELETE FROM changed_rows',
-  'a deleted row was left to another run': 'update "changed_rows" set "after_run"',
-  'the record of a changed row was to be removed': 'UPDATE changed_rows SET plan_id',
-};
-
-/** What each statement tells, by its text. */
-const told = new Map<string, { readonly points: readonly string[]; readonly seen: readonly string[] }>();
-
-function tellingIn(sql: string): { readonly points: readonly string[]; readonly seen: readonly string[] } {
-  let tells = told.get(sql);
-  if (tells === undefined) {
-    const namesIn = (markers: Readonly<Record<string, string>>): string[] =>
-      Object.keys(markers).filter((name) => sql.includes(markers[name]!));
-    tells = { points: namesIn(MARKERS), seen: namesIn(SEEN_IN_STATEMENTS) };
-    told.set(sql, tells);
-  }
-  return tells;
-}
 
 /** The report of a run that has failed because it was incomplete. */
 function reportOf({ failure }: Pick<WorkflowExecution, 'failure'>): RunReport | null {

@@ -17,7 +17,7 @@ export type Purpose = 'remove' | 'count';
 const isPrunableBatch = (b: string): string => `(${b}.settled_at < CAST(:batches AS timestamptz)) IS TRUE
   AND NOT EXISTS (SELECT FROM waiting WHERE waiting.batch_id = ${b}.id)`;
 
-// A load that was stopped is gone on with by what all of its partitions have left.
+// The next run goes on with what the partitions of a stopped load have left, so it needs all of them.
 const isPrunablePartition = (
   p: string,
   endedAt: string,
