@@ -22,7 +22,8 @@ export class FeedFollower {
   readonly #onHold = new Map<string, Hold>();
   /** Mappings whose records are looked through, or are to be once their rows are loaded. */
   readonly #searching: Set<string>;
-  readonly #unloaded: readonly string[];
+  /** Mappings of which every row is read. */
+  readonly #loading: Set<string>;
   /** Waits for approval. */
   readonly #waits = new CancellationScope();
   /** What is done beside the feeds, one thing after the other. */
@@ -39,7 +40,7 @@ export class FeedFollower {
     this.#run = { ...run, guardWait: run.guardWait ?? 2 * seconds('liveReport') };
     this.#input = input;
     this.#execution = execution;
-    this.#unloaded = unloaded;
+    this.#loading = new Set(unloaded);
     this.#searching = new Set(unloaded);
   }
 
@@ -49,12 +50,12 @@ export class FeedFollower {
     const scope = new CancellationScope();
     try {
       await scope.run(async () => {
-        if (this.#unloaded.length > 0) this.#do(() => this.#load());
+        if (this.#loading.size > 0) this.#do(() => this.#load());
         // Not between two runs, where changes would have to wait for it.
         this.#do(() => prune(this.#run));
         while (!this.#isOver) {
           await controls.untilRunning();
-          if (isHistoryLong()) await this.#continue();
+          if (isHistoryLong() && !this.#isLoadOnHold) await this.#continue();
           const followed = await this.#followOnce();
           if (this.#failure !== null) throw this.#failure.error;
           if (followed !== null) this.#take(followed);
@@ -66,6 +67,11 @@ export class FeedFollower {
       scope.cancel();
       await CancellationScope.nonCancellable(() => this.#beside);
     }
+  }
+
+  /** The next execution would have to wait for an approval before it could follow anything. */
+  get #isLoadOnHold(): boolean {
+    return this.#execution.holds.list.some(({ mapping }) => this.#loading.has(mapping));
   }
 
   get #isOver(): boolean {
@@ -98,6 +104,7 @@ export class FeedFollower {
           feeds: feeds.map(({ name }) => name),
           skipped: skipped.map(({ mapping }) => mapping),
           onHold: [...this.#onHold.values()].map(({ mapping, cause }) => ({ mapping, cause })),
+          loading: [...this.#loading],
           searching: [...this.#searching],
           isLast: false,
         }),
@@ -138,11 +145,13 @@ export class FeedFollower {
 
   /** Reads every row of mappings that are new to their feed, parents before children; then looks for rows that are gone. */
   async #load(): Promise<void> {
-    const only = (stage: readonly string[]): string[] => stage.filter((mapping) => this.#unloaded.includes(mapping));
+    const unloaded = new Set(this.#loading);
+    const only = (stage: readonly string[]): string[] => stage.filter((mapping) => unloaded.has(mapping));
     const run = { ...this.#run, stages: this.#run.stages.map(only), firstPass: this.#run.firstPass.map(only) };
     for (let stage = 0; stage < run.stages.length; stage++) {
       const completions = await loadMappings(run, this.#input, stage, this.#execution);
       if (completions.includes('unfinished')) return;
+      for (const mapping of run.stages[stage]!) this.#loading.delete(mapping);
     }
     for (const mapping of run.stages.flat().toReversed()) this.#search(mapping);
   }

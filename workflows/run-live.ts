@@ -53,6 +53,7 @@ const lastOf = ({ runId, sync, stages, polled }: CheckedRun) => ({
   feeds: [],
   skipped: [],
   onHold: [],
+  loading: [],
   searching: [],
   isLast: true,
 });

@@ -185,14 +185,14 @@ export const PLANTED_BUGS = {
     'if (waiting + changedRows > 0)',
   ],
   'a deleted row is settled although another run may have read it': [
-    'src/ledger/changes/changed-rows.ts',
-    'if (id === null) return false;',
-    'if (id === null || id !== "") return false;',
+    'src/delivery/load/rows-to-remove.ts',
+    'const leftToRuns = through === null ? null :',
+    "const leftToRuns = through !== '' ? null :",
   ],
   'a deleted row is settled before its record is removed': [
     'src/delivery/load/rows-to-remove.ts',
-    'return { left: new Set([...undecided, ...removed.map(({ row }) => row.seq)]), planned };',
-    'return { left: undecided, planned };',
+    'return { left: new Set([...undecided, ...removed.map(({ row }) => row.seq)]), planned, leftToRuns };',
+    'return { left: undecided, planned, leftToRuns };',
   ],
   'a mapping goes by its feed before every row was read': [
     'src/ledger/changes/feeds.ts',

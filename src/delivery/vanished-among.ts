@@ -4,29 +4,44 @@ import { findRows } from '../reading/find-rows.js';
 import type { OpenMapping, OpenSync } from './dependencies.js';
 import type { RecordName } from './removal-record.js';
 
+/** Records without a row that is mapped to them. */
+export interface WithoutRow<R> {
+  /** They certainly have none in the source now. */
+  readonly vanished: readonly R[];
+  /** A row that cannot be mapped may be theirs. */
+  readonly uncertain: readonly R[];
+}
+
 /** The records that certainly have no row in the source now. A row that cannot be mapped counts as a row. */
-export async function vanishedAmong<R extends RecordName>(
+export const vanishedAmong = async <R extends RecordName>(...args: Parameters<typeof withoutRow<R>>) =>
+  (await withoutRow(...args)).vanished;
+
+/** Those of the records that have no row, as far as rows are surely found by their external ids. */
+export async function withoutRow<R extends RecordName>(
   sync: OpenSync,
   mapping: OpenMapping,
   records: readonly R[],
-): Promise<R[]> {
+): Promise<WithoutRow<R>> {
   const how = lookUpOf(mapping.spec);
   const sure = records.filter((r) => how !== null && isSurelyFound(how, r.externalId));
-  if (sure.length === 0) return [];
+  if (sure.length === 0) return { vanished: [], uncertain: [] };
   const { results, unnamed } = await findRows(
     sync,
     mapping,
     sure.map((r) => r.externalId),
   );
   if (unnamed > 0) {
-    if (sure.length === 1) return [];
+    if (sure.length === 1) return { vanished: [], uncertain: sure };
     const middle = sure.length >> 1;
-    const [a, b] = [sure.slice(0, middle), sure.slice(middle)];
-    return [...(await vanishedAmong(sync, mapping, a)), ...(await vanishedAmong(sync, mapping, b))];
+    const a = await withoutRow(sync, mapping, sure.slice(0, middle));
+    const b = await withoutRow(sync, mapping, sure.slice(middle));
+    return { vanished: [...a.vanished, ...b.vanished], uncertain: [...a.uncertain, ...b.uncertain] };
   }
   const there = new Set(results.map((r) => nameOf(r.tenant, r.externalId)));
+  const missed = sure.filter((r) => !there.has(nameOf(r.tenant, r.externalId)));
   // A row without a known tenant may be that of any of the records.
-  return sure.filter((r) => !there.has(nameOf(r.tenant, r.externalId)) && !there.has(nameOf(null, r.externalId)));
+  const mayBeThere = (r: R): boolean => there.has(nameOf(null, r.externalId));
+  return { vanished: missed.filter((r) => !mayBeThere(r)), uncertain: missed.filter(mayBeThere) };
 }
 
 /** One text for a record by its tenant's name; null for what is not known of it. By the tenant's number: `recordKey`. */

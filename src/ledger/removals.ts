@@ -228,7 +228,13 @@ export function openRemovals(knex: Knex): Removals {
     },
     async finish(plan) {
       await inTransaction(knex, async (trx) => {
-        await trx('removal_plans').where({ id: plan.id }).update({ state: 'done' });
+        // An attempt that was frozen meanwhile must not end a plan that has been opened again.
+        const { rowCount } = await trx.raw<{ rowCount: number }>(
+          `UPDATE removal_plans p SET state = 'done' WHERE p.id = ? AND NOT EXISTS (SELECT FROM partitions r
+             WHERE (r.run_id, r.mapping_id, r.kind) = (p.run_id, p.mapping_id, 'removals') AND NOT r.done)`,
+          [plan.id],
+        );
+        if (rowCount === 0) return;
         const through = plansOf(trx, plan).where('id', '<=', plan.id);
         await trx('removals').whereIn('plan_id', through.select('id')).delete();
         await settleRowsOfPlan(trx, plan.mappingId, plan.id);

@@ -39,18 +39,20 @@ const keys = async (runId?: string): Promise<string[]> => (await rows(runId)).ma
 
 const seqsOf = (some: readonly ChangedRow[]): string[] => some.map(({ seq }) => seq);
 
-/** Writes the checkpoint of these rows, of which some are gone, and of those that a removal plan has. */
+/** Writes the checkpoint of these rows, of which some are gone, and of those that are kept for a removal plan or for other runs. */
 async function settle(
   partition: AcquiredPartition,
   settled: readonly ChangedRow[],
   gone: readonly ChangedRow[] = [],
-  planned: { planId: string; rows: readonly ChangedRow[] } | null = null,
+  kept: { planId?: string; through?: string; rows: readonly ChangedRow[] } = { rows: [] },
 ) {
   const checkpoint = await outcome(null, [], 'unchanged');
-  const after = seqsOf([...settled, ...(planned?.rows ?? [])]).at(-1)!;
-  const ofPlan = planned === null ? null : { planId: planned.planId, seqs: seqsOf(planned.rows) };
+  const after = seqsOf([...settled, ...kept.rows]).at(-1)!;
+  const seqs = seqsOf(kept.rows);
   const resumePoint = {
-    ...{ kind: 'changed_rows', after, seqs: seqsOf(settled), gone: seqsOf(gone), planned: ofPlan },
+    ...{ kind: 'changed_rows', after, seqs: seqsOf(settled), gone: seqsOf(gone) },
+    planned: kept.planId === undefined ? null : { planId: kept.planId, seqs },
+    leftToRuns: kept.through === undefined ? null : { through: kept.through, seqs },
   } as const;
   await the.ledger.checkpoint(partition, { ...checkpoint, resumePoint } as typeof checkpoint);
 }
@@ -115,16 +117,17 @@ it('end the dead letters of rows that are gone', async () => {
   expect(await the.ledger.deadLetters.newest(the.mappingId)).toBe('0');
 });
 
-it('that are gone are left alone while another run reads the mapping, which may have read them before', async () => {
+it('are left alone while another run reads the mapping, which may have read them before they changed', async () => {
   await note(['a', 'b']);
   const [a] = await rows();
   const own = await newRun(the.ledger);
-  await newPartition(false, own);
-  expect(await the.ledger.changedRows.leaveToOtherRuns(the.mappingId, own, [a!.seq])).toBe(false);
+  const partition = await newPartition(false, own);
+  expect(await the.ledger.changedRows.newestReader(the.mappingId, own)).toBeNull();
 
   const other = await newRun(the.ledger);
   await newPartition(false, other);
-  expect(await the.ledger.changedRows.leaveToOtherRuns(the.mappingId, own, [a!.seq])).toBe(true);
+  expect(await the.ledger.changedRows.newestReader(the.mappingId, own)).toBe(other);
+  await settle(partition, [], [], { through: other, rows: [a!] });
   expect(await keys(own)).toEqual(['b']);
   // One that begins later reads the row as it is now: not at all.
   await newPartition(false, await newRun(the.ledger));
@@ -132,24 +135,36 @@ it('that are gone are left alone while another run reads the mapping, which may 
   expect(await keys(own)).toEqual(['a', 'b']);
 });
 
-it('that are gone are left no longer to a run that has read the mapping, though it has not ended', async () => {
+it('are left no longer to a run that has read the mapping, though it has not ended', async () => {
   await note(['a']);
-  const [a] = await rows();
   const own = await newRun(the.ledger);
+  const partition = await newPartition(false, own);
   const other = await newRun(the.ledger);
   const reading = await newPartition(false, other);
-  expect(await the.ledger.changedRows.leaveToOtherRuns(the.mappingId, own, [a!.seq])).toBe(true);
-  expect(await the.ledger.changedRows.isReadByOthers(the.mappingId, own)).toBe(true);
+  await settle(partition, [], [], { through: other, rows: await rows() });
+  expect(await keys(own)).toEqual([]);
 
   await the.ledger.partitions.finish(reading);
-  expect(await the.ledger.changedRows.isReadByOthers(the.mappingId, own)).toBe(false);
+  expect(await the.ledger.changedRows.newestReader(the.mappingId, own)).toBeNull();
   expect(await keys(own)).toEqual(['a']);
 
-  // Parents and rows of dead letters are read whenever somebody asks for them.
-  const byKey = await the.ledger.partitions.forRowsByKey(other, the.mappingId);
-  await the.ledger.partitions.acquire(byKey);
-  expect(await the.ledger.changedRows.leaveToOtherRuns(the.mappingId, own, [a!.seq])).toBe(true);
+  // Parents and rows of dead letters are read whenever somebody asks for them, also before anything of them is claimed.
+  await the.ledger.partitions.forRowsByKey(other, the.mappingId);
+  expect(await the.ledger.changedRows.newestReader(the.mappingId, own)).toBe(other);
   expect(await keys(own)).toEqual([]);
+});
+
+it('that are left to other runs count as delivered', async () => {
+  await note(['a', 'b']);
+  const own = await newRun(the.ledger);
+  const other = await newRun(the.ledger);
+  await newPartition(false, other);
+  const seen = async () => (await the.ledger.feeds.ofSync('shop')).find(({ name }) => name === feed.name)!.mappings[0];
+  const [a, b] = await rows();
+  await settle(await newPartition(false, own), [], [], { through: other, rows: [a!] });
+  expect(await seen()).toMatchObject({ changedRows: 1 });
+  await settle(await newPartition(false, own), [], [], { through: other, rows: [b!] });
+  expect(await seen()).toMatchObject({ changedRows: 0, oldestAt: null });
 });
 
 it('are kept until the removal plan of their records is carried out', async () => {
@@ -178,6 +193,32 @@ it('are kept if the removal plan of their records is carried out before their ch
   expect(await keys()).toEqual(['a']);
   await settle(await newPartition(), [], [], { planId: plan.id, rows: read });
   expect(await keys()).toEqual(['a']);
+});
+
+it('are kept if an attempt that was frozen would end the plan of their records after it was opened again', async () => {
+  const { removals, partitions } = the.ledger;
+  await deliver(await newPartition(), [record('a', '1'), record('b', '1')]);
+  const runId = await newRun(the.ledger);
+  const planned = async (id: string) => {
+    const open = await removals.open(runId, the.mappingId, '{}', true);
+    await removals.add(open, { tenantIds: [1], externalIds: [id] }, null);
+    await removals.decide(open, 'due', { records: 1, accepted: 2 });
+    return open;
+  };
+  const first = await planned('a');
+  await partitions.finish(await partitions.acquire(await partitions.forRemovals(runId, the.mappingId)));
+  await removals.finish(first);
+  await note(['b']);
+  const again = await planned('b');
+  await settle(await newPartition(), [], [], { planId: again.id, rows: await rows() });
+
+  await removals.finish(first);
+
+  expect(await keys()).toEqual(['b']);
+  expect(await removals.page(again.id, null, 10)).toMatchObject([{ externalId: 'b' }]);
+  await partitions.finish(await partitions.acquire(await partitions.forRemovals(runId, the.mappingId)));
+  await removals.finish(again);
+  expect(await keys()).toEqual([]);
 });
 
 it('tell whether their records were sent, and what still waits', async () => {
@@ -255,6 +296,26 @@ it('are all that is left to read once the run in mode live has read every row, e
   await the.ledger.partitions.finish(live);
   expect(await fed()).toMatchObject({ loaded: true });
   await the.ledger.runs.end(live.runId, 'complete');
+});
+
+it('tell what became of the rows of records that a run has sent since it began to read every row, and of no others', async () => {
+  const { feeds } = the.ledger;
+  const runId = await newRun(the.ledger);
+  const isOwnTrusted = (run = runId) => feeds.isOwnTrusted(the.mappingId, run);
+  expect(await isOwnTrusted()).toBe(false);
+  await the.loads(runId);
+  expect([await isOwnTrusted(), await isOwnTrusted('7')]).toEqual([true, false]);
+
+  // Rows that it had read may have been deleted while the feed did not report the table.
+  await feeds.feedMappings(feed, [fedMapping('the same table, reported since later')]);
+  expect(await isOwnTrusted()).toBe(false);
+  await the.loads(runId);
+  await note([], '20', feed, 'deletions');
+  expect(await isOwnTrusted()).toBe(false);
+
+  // Without a feed, a run is about what it has read.
+  await the.newMapping();
+  expect(await isOwnTrusted()).toBe(true);
 });
 
 it('are still looked for by a run in mode live after another run has looked all records through beside it', async () => {
@@ -385,6 +446,15 @@ it('are not all that is left to read while the load of their mapping is still to
   const early = await the.ledger.partitions.forSmallTenants(runId, the.mappingId);
   await the.ledger.partitions.finish(await the.ledger.partitions.acquire(early.id));
   expect(await fed()).toMatchObject({ loaded: false, isLoading: true });
+});
+
+it('are all that is left to small tenants although a run was stopped that read every row once more', async () => {
+  await load();
+  const mirror = await newRun(the.ledger, { mode: 'mirror' });
+  await the.loads(mirror);
+  expect(await fed()).toMatchObject({ loaded: true, isLoading: true });
+  await the.ledger.runs.end(mirror, 'incomplete');
+  expect(await fed()).toMatchObject({ loaded: true, isLoading: false });
 });
 
 it('have removal plans that replace each other, and none that a search has made', async () => {

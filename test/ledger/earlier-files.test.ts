@@ -11,8 +11,10 @@ const BOUNDS = { cursorBefore: null, afterKey: null, throughKey: null, externalI
 async function ended(mappingVersion: string, cursorFrom: string | null, input: object = {}, mode = 'incremental') {
   const run = await newRun(the.ledger, { kind: 'sync', mode, mappingVersion, input: { sync: 'shop', ...input } });
   const mappingId = await the.ledger.ids.mappingId('shop', 'customers');
-  await the.ledger.partitions.plan(run, mappingId, [{ ...BOUNDS, cursorFrom, movesPosition: true }]);
-  await the.ledger.runs.end(run, 'complete');
+  const { partitions, runs } = the.ledger;
+  await partitions.plan(run, mappingId, [{ ...BOUNDS, cursorFrom, movesPosition: true }]);
+  for (const { id } of await partitions.planned(run, mappingId)) await partitions.finish(await partitions.acquire(id));
+  await runs.end(run, 'complete');
 }
 
 it('is so from the first run with changed files on, until a run with these files has read all rows', async () => {
@@ -30,6 +32,16 @@ it('is so from the first run with changed files on, until a run with these files
 
   await ended('v2', null, {}, 'full');
   expect(await hasEarlier('v2')).toBe(false);
+});
+
+it('is so after a run in mode live that was stopped while it read every row', async () => {
+  await ended('v1', null);
+  const run = await newRun(the.ledger, { kind: 'sync', mode: 'live', mappingVersion: 'v4', input: { sync: 'shop' } });
+  const mappingId = await the.ledger.ids.mappingId('shop', 'customers');
+  const whole = { ...BOUNDS, byCursor: false, cursorFrom: null, movesPosition: false };
+  await the.ledger.partitions.plan(run, mappingId, [whole]);
+  await the.ledger.runs.end(run, 'incomplete');
+  expect(await the.ledger.runs.hasRecordsOfEarlierFiles('shop', 'v4')).toBe(true);
 });
 
 it('is so until a run that goes on with a load has read what was left', async () => {

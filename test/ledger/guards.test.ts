@@ -12,6 +12,9 @@ const LIMITS: GuardLimits = { changed: 30, deadLettered: 5, gone: 1, records: 2,
 const versions = (content: string, count = 10): MappedRecord[] =>
   Array.from({ length: count }, (_, i) => record(`r${i}`, content));
 
+/** Whether an earlier run has left the record with this content after the first of two passes. */
+const isIncomplete = (_: number, hash: string): boolean => hash === record('r0', 'first pass').contentHash;
+
 const claim = async (
   partition: AcquiredPartition,
   records: readonly MappedRecord[],
@@ -28,7 +31,7 @@ const claimed = async (
     records: RecordList.of(records),
     tenantIds: await the.ledger.ids.tenantIds(['north']),
     cut: (all) => (all.length === 0 ? [] : [all]),
-    guard: { mapping: 'orders', limits: LIMITS, rows: records.length + deadLettered, deadLettered },
+    guard: { mapping: 'orders', limits: LIMITS, rows: records.length + deadLettered, deadLettered, isIncomplete },
   });
   return batches;
 };
@@ -101,6 +104,16 @@ it('keeps to every other limit when somebody has approved one', async () => {
 it('does not count new records', async () => {
   const added = Array.from({ length: 20 }, (_, i) => record(`n${i}`, '1'));
   expect(await claim(one, added)).toBe(1);
+});
+
+it('does not count records that an earlier run has sent without some of their references', async () => {
+  await the.deliver(one, [record('r0', 'first pass'), record('r1', 'other')]);
+  await the.ledger.runs.end(one.runId, 'complete');
+  one = await the.newPartition();
+  await the.ledger.guards.begin(one.runId, the.mappingId);
+  await claim(one, versions('2', 2));
+  const [guard] = await the.database.query('SELECT changed FROM partner_sync.guards WHERE run_id = $1', [one.runId]);
+  expect(guard).toEqual({ changed: '1' });
 });
 
 it('counts changes once, however often their batches are released unsent and claimed again', async () => {

@@ -167,6 +167,38 @@ it('does not send a pending record whose row has become a dead letter meanwhile'
   expect((await claim(partition, [changed])).skipReasons).toEqual(['pending']);
 });
 
+it('does not send newer content of a record that may be pending, although its row was a dead letter meanwhile', async () => {
+  const dead = await newPartition();
+  await claim(dead, [a]);
+  const successor = await the.ledger.partitions.acquire(dead.id);
+  const [left] = await the.ledger.batches.takeOverLeftBehind(successor);
+  const recovered = { outcomes: [the.sent(a, 'unknown')], pending: ['a'], dependencyWait: 3600 };
+  await the.ledger.batches.recover(successor, left!, recovered);
+
+  // Nothing was sent with that outcome, so the platform may be keeping what it had before.
+  await the.ledger.checkpoint(successor, await outcome(null, [a], 'deadLettered'));
+
+  expect((await claim(successor, [changed])).skipReasons).toEqual(['pending']);
+});
+
+it('is found by whoever looks for records while the platform keeps one that it never had before', async () => {
+  const partition = await newPartition();
+  const read = await reading();
+  const claimed = await claim(partition, [a], read);
+  await the.ledger.checkpoint(
+    partition,
+    await outcome(claimed, [a], 'waiting', {
+      readSeqs: read,
+      sent: [the.sent(a, 'pending')],
+      batches: [{ id: claimed.batches[0]!.id!, pending: ['a'] }],
+      waiting: [the.pending(a, claimed.batches[0]!.id!)],
+    }),
+  );
+  const plan = await the.ledger.removals.open(partition.runId, the.mappingId, '{}');
+  const scanned = await the.ledger.removals.scan(plan, 1);
+  expect(scanned!.records).toMatchObject([{ externalId: 'a', contentHash: null }]);
+});
+
 it('counts a row as unchanged if its record stopped being pending after the claim', async () => {
   const [mine, other] = [await newPartition(), await newPartition()];
   await hold(mine, [a]);

@@ -194,6 +194,79 @@ it('reads every row again and finds those that were deleted meanwhile if the slo
   expect(await shop.run()).toMatchObject({ total: { read: 0 } });
 });
 
+it('finds a row that was deleted unheard while the platform kept its record for a parent, and marks it once it arrives', async () => {
+  const orders = filesOf({ wait: '1m' })['orders.mapping.yaml']!;
+  const shop = await fedShop({
+    files: { 'orders.mapping.yaml': `${orders}deletes: { action: { clear: [total] } }\n` },
+  });
+  await fill(shop, 3);
+  await shop.source.query(`INSERT INTO shop.orders (no, customer_id, total) VALUES ('o9', 9, 5)`);
+  expect(await shop.run()).toMatchObject({ outcome: 'incomplete', total: { waiting: 1 } });
+  await dropSlot(shop.source, shop.slot);
+  await shop.source.query(`DELETE FROM shop.orders WHERE no = 'o9'`);
+  await shop.source.query(`SELECT pg_create_logical_replication_slot($1, 'pgoutput')`, [shop.slot]);
+
+  const report = await shop.run();
+
+  expect(report.removals).toContainEqual(expect.objectContaining({ mapping: 'orders', records: 1, waiting: 1 }));
+  await shop.source.query(`INSERT INTO shop.customers (id, name, status) VALUES (9, 'Late', 'A')`);
+  await shop.run();
+  expect(await shop.run()).toMatchObject({ outcome: 'complete' });
+  expect(await shop.stored('order', 'o9')).toEqual({ orderId: 'o9', customerId: '9' });
+});
+
+it('marks the record of a deleted row as soon as no row that cannot be mapped may be its own', async () => {
+  const customers = marking().replace('key: [id]', 'key: [shop, id]');
+  const shop = await fedShop({
+    tables: { ...TABLES, 'shop.customers': 'shop, id' },
+    files: { 'customers.mapping.yaml': customers },
+  });
+  await shop.source.query('ALTER TABLE shop.customers DROP CONSTRAINT customers_pkey, ADD PRIMARY KEY (shop, id)');
+  await fill(shop, 5);
+  await shop.source.query(`INSERT INTO shop.customers (shop, id, name, status) VALUES ('unknown', 2, 'Stray', 'A')`);
+  await shop.run();
+  await shop.source.query(`DELETE FROM shop.customers WHERE shop = 'n' AND id = 2`);
+  expect(await shop.run()).toMatchObject({ outcome: 'incomplete', changedRows: 1 });
+  expect(await shop.stored('customer', '2')).toMatchObject({ status: 'active' });
+
+  await shop.source.query(`DELETE FROM shop.customers WHERE shop = 'unknown'`);
+  expect(await shop.run()).toMatchObject({ outcome: 'complete' });
+  expect(await shop.stored('customer', '2')).toMatchObject({ status: 'gone' });
+});
+
+it('looks once more at a row that has left its tenant, when a run that may have read it there has read the mapping', async () => {
+  const shop = await fedShop();
+  await fill(shop, 5);
+  await shop.run();
+  await shop.source.query(`UPDATE shop.customers SET name = 'Changed' WHERE id = 1`);
+  shop.proxy.fail(() => ({ forward: false, answer: 'cut' }));
+  const backfill = await shop.start('backfill', { sync: 'shop', mappings: ['customers'] });
+  const reading = await eventually('that a backfill reads customers', async () => {
+    const [run] = await shop.state.query<{ id: string }>(
+      `SELECT r.id FROM partner_sync.runs r JOIN partner_sync.partitions p ON p.run_id = r.id
+       WHERE r.kind = 'backfill' AND p.fencing_token > 0`,
+    );
+    return run?.id;
+  });
+  await backfill.executeUpdate('pause', { args: [] });
+  // As when it looks for parents, whenever records lack them.
+  const { partitions, ids } = await shop.parts.ledger();
+  await partitions.forRowsByKey(reading, await ids.mappingId('shop', 'customers'));
+  shop.proxy.fail(undefined);
+  await shop.source.query(`INSERT INTO shop.customers (id, shop, name, status) VALUES (9, 'n', 'Movable', 'A')`);
+  await shop.source.query(`UPDATE shop.customers SET shop = 's' WHERE id = 9`);
+
+  await shop.run();
+
+  expect(await shop.stored('customer', '9', 'south')).toMatchObject({ name: 'Movable' });
+  const left = () => shop.state.query(`SELECT after_run FROM partner_sync.changed_rows WHERE key = '{9}'`);
+  expect(await left()).toEqual([{ after_run: reading }]);
+  await backfill.executeUpdate('resume', { args: [] });
+  await backfill.result();
+  expect(await shop.run()).toMatchObject({ outcome: 'complete' });
+  expect(await left()).toEqual([]);
+}, 200_000);
+
 it('looks all records through after TRUNCATE, and removes nothing while the table is empty', async () => {
   const shop = await fedShop();
   await fill(shop, 10);

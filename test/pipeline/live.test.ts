@@ -170,6 +170,31 @@ it('ends the run and begins another one that reads every row if the slot is crea
   expect(await reportOf(last)).toMatchObject({ outcome: 'complete', run: '2' });
 });
 
+it('reads every row again of a mapping that its feed has not reported for a while, though its removals wait for approval', async () => {
+  const hold = marking().replace('deletes: {', 'deletes: { hold: { records: 3, percent: 5 },');
+  const shop = await fedShop({ files: { 'customers.mapping.yaml': hold } });
+  await fill(shop, 40);
+  await shop.run();
+  await dropSlot(shop.source, shop.slot);
+  await shop.source.query('DELETE FROM shop.customers WHERE id <= 20');
+  await shop.source.query(`SELECT pg_create_logical_replication_slot($1, 'pgoutput')`, [shop.slot]);
+  const run = await live(shop);
+  await eventually('that the removals wait for approval', async () => {
+    const { holds } = await run.query<{ holds: unknown[] }, []>('progress');
+    return holds.length > 0;
+  });
+  await run.executeUpdate('pause', { args: [] });
+  await untilIdle(run);
+  await shop.source.query(`ALTER PUBLICATION ${shop.slot} DROP TABLE shop.customers`);
+  await shop.source.query(`UPDATE shop.customers SET name = 'Unheard' WHERE id = 30`);
+  await shop.source.query(`ALTER PUBLICATION ${shop.slot} ADD TABLE shop.customers (id)`);
+  await run.executeUpdate('resume', { args: [] });
+
+  await eventually('that the change arrives', async () => (await nameOf(shop, '30')) === 'Unheard');
+
+  await shop.client.workflow.getHandle(run.workflowId).cancel();
+});
+
 it('refuses a mapping without a feed', async () => {
   const shop = await fedShop({
     files: { 'lines.mapping.yaml': `${filesOf({})['lines.mapping.yaml']}changes: none\n` },

@@ -291,7 +291,6 @@ it('comes to an end if the checks of a slow source take a whole time slice, and 
       await planRemovals(deps, sync, mapping, {
         runId,
         isSearched: true,
-        trustsOwn: true,
         again: false,
         shouldContinue: () => false,
       })

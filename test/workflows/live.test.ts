@@ -75,7 +75,7 @@ it('loads mappings that are new to the feed beside it, parents first, then searc
     steps.findIndex((step) => step.includes('lines')),
   );
   expect(notes.join()).not.toMatch(/load (products|orders)/);
-  expect(followed[0]!.searching).toEqual(['customers', 'lines']);
+  expect(followed[0]).toMatchObject({ loading: ['customers', 'lines'], searching: ['customers', 'lines'] });
 });
 
 it.each([
@@ -139,6 +139,66 @@ it('goes on while something is on hold, and tells the next activity what', async
     },
   );
   expect(approvals).toEqual(['orders']);
+});
+
+it('follows the feeds of the other mappings while a load waits for approval, however long its history is', async () => {
+  // Temporal suggests a new execution for four megabytes.
+  const padding = 'x'.repeat(1_500_000);
+  const opened: RunInput[] = [];
+  const followed: FollowChangesInput[] = [];
+  const hold = {
+    mapping: 'customers',
+    cause: 'changed',
+    records: 9,
+    of: 10,
+    limit: { key: 'guard.changed', percent: 1 },
+  } as const;
+  await runWith(
+    LIVE,
+    () => ({
+      openRun: ({ input }) => {
+        opened.push(input);
+        return Promise.resolve(liveRun({ guardWait: 3600 }));
+      },
+      collectChanges: () => Promise.resolve({ notes: [], unloaded: ['customers'] }),
+      loadPartition: () => Promise.resolve({ done: false, hold, progress: [] }),
+      followChanges: async (input) => {
+        followed.push(input);
+        await soon();
+        return followed.length < 5 ? { ...NOTHING, padding } : NOTHING;
+      },
+    }),
+    cancelledWhen(() => followed.length >= 8),
+  );
+  expect(opened).toHaveLength(1);
+  expect(followed[7]!.loading).toEqual(['customers']);
+});
+
+it('tells the next activity that a mapping is searched, and loaded no more, while its removals wait for approval', async () => {
+  const followed: FollowChangesInput[] = [];
+  const hold = {
+    mapping: 'customers',
+    cause: 'gone',
+    records: 9,
+    of: 10,
+    limit: { key: 'deletes.hold', percent: 1 },
+  } as const;
+  await runWith(
+    LIVE,
+    () => ({
+      openRun: () => Promise.resolve(liveRun()),
+      collectChanges: () => Promise.resolve({ notes: [], unloaded: ['customers'] }),
+      removeVanished: () => Promise.resolve({ done: true, hold, progress: [] }),
+      followChanges: async (input) => {
+        followed.push(input);
+        await soon();
+        return NOTHING;
+      },
+    }),
+    cancelledWhen(() => followed.some(({ onHold }) => onHold.length > 0)),
+  );
+  const onHold = followed.find((input) => input.onHold.length > 0);
+  expect(onHold).toMatchObject({ loading: [], searching: ['customers'] });
 });
 
 it('ends with its report if an activity is lost with its worker before it hears that the run was told to stop', async () => {

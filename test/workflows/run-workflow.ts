@@ -87,7 +87,8 @@ export async function runWith(
   const address = inject('temporalAddress');
   const [native, connection] = await Promise.all([
     NativeConnection.connect({ address }),
-    Connection.connect({ address }),
+    // Histories that are to be long come in one response.
+    Connection.connect({ address, channelArgs: { 'grpc.max_receive_message_length': -1 } }),
   ]);
   const taskQueue = randomUUID();
   const workers = await createWorkers(

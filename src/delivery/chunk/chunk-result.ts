@@ -164,6 +164,7 @@ export class ChunkResultBuilder {
           return this.#addDeadLetter(neverAccepted(record));
         return this.#queue(record, 'unknown', seconds('readAgain'));
       case 'pending':
+        this.#noteSent(record, 'pending');
         this.#waiting.push({
           ...this.#named(record),
           kind: 'pending',

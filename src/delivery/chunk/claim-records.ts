@@ -15,6 +15,7 @@ import { cutBatches } from '../upload/cut-batches.js';
 import type { ChunkResultBuilder } from './chunk-result.js';
 import { duplicatesAmong } from './duplicate-ids.js';
 import type { ClassifiedRows } from './classify-rows.js';
+import { withoutFields } from './without-fields.js';
 
 /**
  * Returns the batches that are to be sent, and adds the outcomes of the records that are not.
@@ -60,7 +61,10 @@ async function guardedClaim(
   if (limits === undefined) return ledger.claim(partition, request);
   const deadLettered = rows.failedRows.length + rows.unsendable.length + rows.duplicates.size;
   const read = rows.sendable.length + deadLettered + rows.rowsReadTwice;
-  const guard = { mapping: mapping.spec.name, limits, rows: read, deadLettered };
+  const { deferred } = mapping;
+  const isIncomplete = (index: number, hash: string): boolean =>
+    deferred.size > 0 && withoutFields(request.records.at(index), deferred).contentHash === hash;
+  const guard = { mapping: mapping.spec.name, limits, rows: read, deadLettered, isIncomplete };
   try {
     return await ledger.claim(partition, { ...request, guard });
   } catch (error) {

@@ -2,16 +2,14 @@
  * The first of two passes over a mapping whose references form a cycle (ADR 0018): records that the platform does not
  * have yet are sent without those references, so that others can refer to them. The second pass reads all rows again.
  */
-import { encodeJson } from '../../domain/values/json.js';
-import type { MappedRecord } from '../../domain/records/record.js';
 import type { EarlyCheckpoint } from '../../ledger/checkpoint/checkpoint-input.js';
 import type { ResumePoint } from '../../ledger/runs/resume-point.js';
 import { withResults, type Chunk } from '../../reading/chunk.js';
-import { recordOf } from '../../records/record-list.js';
 import { acceptedHashesOf } from '../accepted-hashes-of.js';
 import { deliverChunk } from './deliver-chunk.js';
 import { sentRecordsOf } from './sent-records-of.js';
 import type { PartitionContext } from '../partition-context.js';
+import { withoutFields } from './without-fields.js';
 
 /** Delivers the chunk. Returns the checkpoint to write, which contains accepted hashes and pending records only. */
 export async function firstPassCheckpointOf(
@@ -29,18 +27,10 @@ export async function firstPassCheckpointOf(
     readSeqs: chunk,
     result: {
       // Why others were not accepted, the second pass finds out itself.
-      sent: sentRecordsOf(delivery).filter((record) => record.outcome === 'accepted'),
+      sent: sentRecordsOf(delivery).filter(({ outcome }) => outcome === 'accepted' || outcome === 'pending'),
       batches: delivery.batches,
       waiting: delivery.waiting.filter((record) => record.kind === 'pending'),
     },
     resumePoint,
   };
-}
-
-/** The record without these fields. A NULL field is kept, since it refers to nothing. */
-function withoutFields(record: MappedRecord, fields: ReadonlySet<string>): MappedRecord {
-  const { tenant, externalId, sourceKey, data } = record;
-  const kept = Object.entries(data).filter(([name, value]) => value === null || !fields.has(name));
-  if (kept.length === Object.keys(data).length) return record;
-  return recordOf(tenant, externalId, sourceKey, encodeJson(Object.fromEntries(kept)));
 }

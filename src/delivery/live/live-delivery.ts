@@ -206,34 +206,38 @@ export class LiveDelivery {
     if (performance.now() < this.#tickAt) return;
     this.#tickAt = performance.now() + milliseconds('liveTick');
     const { feeds } = this.#deps.ledger;
-    const { searching, isLast } = this.#input;
+    const { loading, searching, isLast } = this.#input;
     const ids = this.#mappings.map(({ id }) => id);
     const known = await feeds.mappings(ids);
     for (const mapping of this.#mappings) {
       const fed = known.get(mapping.id);
-      const isWorkedOn = isLast || searching.includes(mapping.name);
       if (fed?.loaded !== true) {
-        if (!isWorkedOn) this.beginAgain ??= 'changes_lost';
+        if (!isLast && !loading.includes(mapping.name)) this.beginAgain ??= 'changes_lost';
         continue;
       }
       mapping.context ??= await this.#acquire(mapping);
-      if (mapping.removes && fed.missedDeletes && !isWorkedOn && !(await this.#isReadByOthers(mapping)))
-        this.searches.add(mapping.name);
+      if (isLast || searching.includes(mapping.name) || !mapping.removes || !fed.missedDeletes) continue;
+      if (!(await this.#isReadByOthers(mapping))) this.searches.add(mapping.name);
     }
     await feeds.recordDelivered(ids);
   }
 
   /** Another run may have read rows before they were deleted, and claim their records after a search has passed by. */
-  #isReadByOthers({ id }: FollowedMapping): Promise<boolean> {
-    return this.#deps.ledger.changedRows.isReadByOthers(id, this.#input.runId);
+  async #isReadByOthers({ id }: FollowedMapping): Promise<boolean> {
+    return (await this.#deps.ledger.changedRows.newestReader(id, this.#input.runId)) !== null;
   }
 
   async #acquire({ name, id }: FollowedMapping): Promise<PartitionContext> {
     const { sync, runId } = this.#input;
-    const partitionId = await this.#deps.ledger.partitions.forChangedRows(runId, id);
-    const context = await acquirePartition(this.#deps, { sync, runId, mapping: name, partitionId }, this.#signal);
-    await recordingEffort(context, () => recoverPartition(context));
-    return context;
+    const { partitions } = this.#deps.ledger;
+    const acquired = async (partitionId: string): Promise<PartitionContext> => {
+      const context = await acquirePartition(this.#deps, { sync, runId, mapping: name, partitionId }, this.#signal);
+      await recordingEffort(context, () => recoverPartition(context));
+      return context;
+    };
+    // What earlier attempts have left in flight as parents of others, too: a changed row may wait for it.
+    await acquired(await partitions.forRowsByKey(runId, id));
+    return acquired(await partitions.forChangedRows(runId, id));
   }
 
   /** Rows that were left on the list are looked at again: what they wait for may be over. */

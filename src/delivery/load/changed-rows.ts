@@ -23,12 +23,12 @@ export async function* chunksOfChangedRows(
     const chunk = await readChunkByValues(deps.ledger, sync, mapping, mapping.plan.key, keys);
     const results = new Map(resultsOf(chunk).map((result) => [JSON.stringify(result.sourceKey), result]));
     const looked = changed.map((row) => ({ ...row, result: results.get(JSON.stringify(row.key)) ?? null }));
-    const { left, planned } = await rowsToRemove(context, looked);
+    const { left, ...kept } = await rowsToRemove(context, looked);
     const settled = looked.filter(({ seq }) => !left.has(seq));
     // Whatever is still to be done about the record, the row has no dead letter any more.
     const gone = looked.filter(({ result }) => result === null);
     after = last.seq;
-    const resumePoint = { kind: 'changed_rows', after, seqs: seqsOf(settled), gone: seqsOf(gone), planned } as const;
+    const resumePoint = { kind: 'changed_rows', after, seqs: seqsOf(settled), gone: seqsOf(gone), ...kept } as const;
     yield { chunk, resumePoint };
   }
 }

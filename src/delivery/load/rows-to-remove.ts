@@ -5,13 +5,13 @@
 import { groupBy } from '../../domain/values/group-by.js';
 import { removesRecords } from '../../domain/sync/sync.js';
 import type { MapResult } from '../../domain/records/record.js';
-import type { ChangedRow, RowsOfPlan } from '../../ledger/changes/changed-rows.js';
+import type { ChangedRow, RowsLeftToRuns, RowsOfPlan } from '../../ledger/changes/changed-rows.js';
 import { deletedRecords } from '../../mapping/compile/deleted-record.js';
 import { keyTellsId, keyTellsTenant } from '../../mapping/compile/key-tells.js';
 import type { KnownRecord } from '../../ledger/known-records.js';
 import type { PartitionContext } from '../partition-context.js';
 import { isRemoved, type RecordName } from '../removal-record.js';
-import { vanishedAmong } from '../vanished-among.js';
+import { withoutRow } from '../vanished-among.js';
 
 /** A changed row that was looked for. */
 export interface ReadChangedRow extends ChangedRow {
@@ -29,6 +29,8 @@ export interface RowsLeft {
   readonly left: ReadonlySet<string>;
   /** Those of them that are done once the run's removal plan is carried out; null if there are none. */
   readonly planned: RowsOfPlan | null;
+  /** Those of them that other runs may have read as they were before; null if there are none. */
+  readonly leftToRuns: RowsLeftToRuns | null;
 }
 
 /**
@@ -36,20 +38,20 @@ export interface RowsLeft {
  */
 export async function rowsToRemove(context: PartitionContext, rows: readonly ReadChangedRow[]): Promise<RowsLeft> {
   const { deps, mapping, partition } = context;
-  if (!removesRecords(mapping.spec) || !keyTellsId(mapping.spec)) return { left: new Set(), planned: null };
+  if (!removesRecords(mapping.spec) || !keyTellsId(mapping.spec)) return NONE_LEFT;
   const records = await recordsOf(context, rows);
-  if (records.length === 0) return { left: new Set(), planned: null };
-  const gone = records.filter(({ row }) => row.result === null).map(({ row }) => row.seq);
-  const { changedRows } = deps.ledger;
+  if (records.length === 0) return NONE_LEFT;
   // Before the records are looked up: what a run has sent that ends in between is found.
-  const isReadElsewhere =
-    gone.length > 0 && (await changedRows.leaveToOtherRuns(mapping.mappingId, partition.runId, gone));
-  const undecided = new Set(isReadElsewhere ? gone : []);
+  const through = await deps.ledger.changedRows.newestReader(mapping.mappingId, partition.runId);
+  const leftToRuns = through === null ? null : { through, seqs: records.map(({ row }) => row.seq) };
+  const undecided = new Set(leftToRuns?.seqs);
   const { removed, open } = await vanishedOf(context, await candidatesOf(context, records));
   for (const { row } of open) undecided.add(row.seq);
   const planned = await addToPlan(context, removed, undecided);
-  return { left: new Set([...undecided, ...removed.map(({ row }) => row.seq)]), planned };
+  return { left: new Set([...undecided, ...removed.map(({ row }) => row.seq)]), planned, leftToRuns };
 }
+
+const NONE_LEFT: RowsLeft = { left: new Set(), planned: null, leftToRuns: null };
 
 /** The record of a row; `tenant` is null if it may be that of any tenant. */
 interface RecordOfRow {
@@ -110,8 +112,8 @@ async function candidatesOf(
 }
 
 /**
- * The candidates without a row. `open`: the platform may still apply them; they are looked at again when it is decided what becomes
- * of them.
+ * The candidates without a row. `open`: the platform may still apply them, or a row that cannot be mapped may be theirs; they are
+ * looked at again until that is decided.
  */
 async function vanishedOf(
   { sync, mapping }: PartitionContext,
@@ -120,12 +122,13 @@ async function vanishedOf(
   const isThere = ({ contentHash, ...name }: Candidate): boolean =>
     contentHash !== undefined && !isRemoved(mapping, { ...name, contentHash });
   // Rows of other tenants may have records with the same external ids.
-  const vanished = await vanishedAmong(
+  const { vanished, uncertain } = await withoutRow(
     sync,
     mapping,
     candidates.filter((each) => each.isUndecided || isThere(each)),
   );
-  return { removed: vanished.filter(isThere), open: vanished.filter(({ isUndecided }) => isUndecided) };
+  const undecided = vanished.filter(({ isUndecided }) => isUndecided);
+  return { removed: vanished.filter(isThere), open: [...undecided, ...uncertain] };
 }
 
 /** A row of which something else is undecided stays on the list when the plan is carried out. */

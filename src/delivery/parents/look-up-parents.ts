@@ -91,12 +91,14 @@ async function decideByLedger(
 }
 
 async function decideBySource(
-  { sync }: PartitionContext,
+  { deps, sync, partition }: PartitionContext,
   mapping: OpenMapping,
   nodes: readonly ParentNode[],
   add: Add,
 ): Promise<void> {
   const ids = nodes.map((node) => node.parent.externalId);
+  // Before they are read: a run that is told of their deletion leaves it to this one to claim their records first.
+  await deps.ledger.partitions.forRowsByKey(partition.runId, mapping.mappingId);
   const found = await findRows(sync, mapping, ids);
   for (const node of nodes) {
     const { tenant, externalId } = node.parent;

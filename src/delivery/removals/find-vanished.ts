@@ -24,15 +24,16 @@ export async function findVanished(
   sync: OpenSync,
   mapping: OpenMapping,
   plan: OpenPlan,
-  run: { readonly runId: string; readonly trustsOwn: boolean; readonly shouldContinue: () => boolean },
+  run: { readonly runId: string; readonly shouldContinue: () => boolean },
 ): Promise<boolean> {
   const { removals } = deps.ledger;
   const names = await tenantNames(deps, sync);
+  const trustsOwn = await deps.ledger.feeds.isOwnTrusted(mapping.mappingId, run.runId);
   do {
     const scanned = await removals.scan(plan, BLOCKS_AT_ONCE);
     if (scanned === null) return true;
     const open = scanned.records
-      .filter((r) => !run.trustsOwn || r.runId !== Number(run.runId))
+      .filter((r) => !trustsOwn || r.runId !== Number(run.runId))
       .flatMap((r) => withTenant(r, names));
     const vanished = await vanishedAmong(
       sync,

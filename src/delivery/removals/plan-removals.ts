@@ -10,8 +10,6 @@ export interface PlanningRun {
   readonly runId: string;
   /** Whether all records of the ledger are looked through. If not, the plan has those of changed rows alone. */
   readonly isSearched: boolean;
-  /** Whether the rows of records that this run has sent are known to be there, or the feed to tell that they are gone. */
-  readonly trustsOwn: boolean;
   /** Whether a plan of the run that was carried out is opened again. */
   readonly again: boolean;
   /** Checked between two queries of the source; false ends the time slice. */
@@ -39,10 +37,9 @@ export async function planRemovals(
   if (!plan.begun) await assertFindable(sync, mapping);
   // An empty source means that something is wrong with it, not that everything was deleted.
   let empty = !plan.begun && (await isEmpty(sync.source, mapping.plan));
-  let { trustsOwn } = run;
   // What the feed tells from now on makes this search void.
-  if (run.isSearched && !plan.begun) trustsOwn = !(await feeds.beginSearch(mapping.mappingId, plan.id));
-  if (!empty && run.isSearched && !(await findVanished(deps, sync, mapping, plan, { ...run, trustsOwn }))) return plan;
+  if (run.isSearched && !plan.begun) await feeds.beginSearch(mapping.mappingId, plan.id);
+  if (!empty && run.isSearched && !(await findVanished(deps, sync, mapping, plan, run))) return plan;
   empty ||= await isEmpty(sync.source, mapping.plan);
   const tenants = await removals.count(plan);
   const total = totalOf(tenants);

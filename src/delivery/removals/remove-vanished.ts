@@ -24,7 +24,6 @@ export async function removeVanished(
   const run = {
     runId: ref.runId,
     isSearched,
-    trustsOwn: fed?.wasTruncated !== true,
     again: fed?.missedDeletes === true,
     shouldContinue: timeSlice(signal),
   };

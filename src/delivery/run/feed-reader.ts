@@ -9,7 +9,7 @@ import {
   type ReportedTable,
   type RowsOfTable,
 } from '../../domain/source/change-feed.js';
-import type { SourceKey } from '../../domain/source/source.js';
+import type { SourceKey, SourceType } from '../../domain/source/source.js';
 import { isSameTable } from '../../domain/source/feed-table.js';
 import { declaredFeeds } from '../../domain/sync/declared-feeds.js';
 import { idRuleOf, isOwnTable, type MappingSpec } from '../../domain/sync/sync.js';
@@ -231,14 +231,14 @@ async function fedMappings(
   const unreported: string[] = [];
   for (const spec of specs) {
     const tables = await affectingTables(sync.source, reported, spec);
-    if (tables === null) unreported.push(spec.name);
-    else
-      fed.push({
-        mappingId: (await sync.mapping(spec.name)).mappingId,
-        mapping: spec.name,
-        tables,
-        reads: readsOf(spec, tables),
-      });
+    if (tables === null) {
+      unreported.push(spec.name);
+      continue;
+    }
+    const { mappingId, plan } = await sync.mapping(spec.name);
+    const types = new Map((await sync.source.describe(plan.relation)).map(({ name, type }) => [name, type]));
+    const keyTypes = plan.key.map((column) => types.get(column) ?? null);
+    fed.push({ mappingId, mapping: spec.name, tables, reads: readsOf(spec, keyTypes, tables) });
   }
   return { fed, unreported };
 }
@@ -263,9 +263,15 @@ async function affectingTables(
   return tables;
 }
 
-const readsOf = (spec: MappingSpec, tables: readonly AffectingTable[]): string =>
+/** `keyTypes`: keys of another type are in another order, in which a load cannot go on from where it was stopped. */
+const readsOf = (
+  spec: MappingSpec,
+  keyTypes: readonly (SourceType | null)[],
+  tables: readonly AffectingTable[],
+): string =>
   JSON.stringify([
     spec.relation,
+    keyTypes,
     idRuleOf(spec),
     ...tables.map(({ table: { schema, name, since = '' }, columns, through }) => [
       [schema, name, since, ...columns],

@@ -57,17 +57,16 @@ async function poll(context: PartitionContext, batch: OpenBatch, platformBatchId
   // Records that are not proved to be accepted are read and sent again, even if they failed: the row may have changed,
   // and a dead letter needs the row's key.
   const outcomes = outcomesOf(batch, (externalId) =>
-    isPending(externalId) ? null : (counted?.outcomeOfUnlisted ?? 'unknown'),
+    isPending(externalId) ? 'pending' : (counted?.outcomeOfUnlisted ?? 'unknown'),
   );
   const pending = batch.externalIds.filter(isPending);
   await context.deps.ledger.batches.recover(context.partition, batch, { outcomes, pending, dependencyWait });
 }
 
-/** `outcomeOf` returns null for a pending record. */
-function outcomesOf(batch: OpenBatch, outcomeOf: (externalId: string) => SentRecord['outcome'] | null): SentRecord[] {
-  return batch.externalIds.flatMap((externalId, i) => {
-    const outcome = outcomeOf(externalId);
-    const contentHash = batch.contentHashes[i]!;
-    return outcome === null ? [] : [{ tenantId: batch.tenantId, externalId, contentHash, outcome }];
-  });
-}
+const outcomesOf = (batch: OpenBatch, outcomeOf: (externalId: string) => SentRecord['outcome']): SentRecord[] =>
+  batch.externalIds.map((externalId, i) => ({
+    tenantId: batch.tenantId,
+    externalId,
+    contentHash: batch.contentHashes[i]!,
+    outcome: outcomeOf(externalId),
+  }));

@@ -234,7 +234,9 @@ export interface FollowChangesInput extends RunRef {
   readonly skipped: readonly string[];
   /** What nobody has approved yet. */
   readonly onHold: readonly Pick<Hold, 'mapping' | 'cause'>[];
-  /** Mappings whose records the run looks through meanwhile. */
+  /** Mappings of which the run reads every row meanwhile. */
+  readonly loading: readonly string[];
+  /** Mappings whose records the run looks through meanwhile, or once it has read every row. */
   readonly searching: readonly string[];
   /** Whether the run is about to end: the feeds are left alone, and what they have named is delivered. */
   readonly isLast: boolean;

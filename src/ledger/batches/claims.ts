@@ -162,7 +162,7 @@ async function compareWithIndex(
   trx: Knex,
   { mappingId, runId }: AcquiredPartition,
   keys: RecordKeys,
-  { records, readSeqStart, skipSentInRun }: ClaimRequest,
+  { records, readSeqStart, skipSentInRun, guard }: ClaimRequest,
 ): Promise<Compared> {
   const thisRun = Number(runId);
   // If the index does not know the record of a deleted row, it was never sent: there is nothing to mark.
@@ -177,7 +177,7 @@ async function compareWithIndex(
     const own = { contentHash: hashAt(ownHashes(), index), deletion: records.deletionAt(index) };
     if (isUpToDate(own, known.contentHash)) return upToDate(known.runId);
     if (skipSentInRun === true && known.runId === thisRun && known.contentHash !== null) return 'sent_in_this_run';
-    if (isChangedBy(thisRun, known)) changed.push(index);
+    if (isChangedBy(thisRun, known) && guard?.isIncomplete(index, known.contentHash!) !== true) changed.push(index);
     // If the two readings took place at the same time, it cannot be told which is newer.
     return known.readSeq > Number(readSeqStart) ? 'contended' : undefined;
   };

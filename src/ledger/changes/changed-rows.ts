@@ -26,6 +26,8 @@ export interface SettledChangedRows {
   readonly gone: readonly string[];
   /** Those that stay on the list until a removal plan is carried out. */
   readonly planned: RowsOfPlan | null;
+  /** Those that stay on the list since other runs may have read them as they were before. */
+  readonly leftToRuns: RowsLeftToRuns | null;
 }
 
 /** Changed rows whose records a removal plan has. */
@@ -33,6 +35,15 @@ export interface RowsOfPlan {
   readonly planId: string;
   readonly seqs: readonly string[];
 }
+
+/** Rows that are looked at once more when the runs up to `through` that read the mapping now have read it, or ended. */
+export interface RowsLeftToRuns {
+  readonly through: string;
+  readonly seqs: readonly string[];
+}
+
+/** For WHERE: rows that are still to be delivered. The others were, and are only looked at once more. */
+export const TO_DELIVER = 'after_run IS NULL';
 
 export interface ChangedRows {
   /** The newest one's `seq`, and how many rows there are up to it. */
@@ -45,22 +56,13 @@ export interface ChangedRows {
    */
   page(mappingId: number, runId: string, bounds: ChangedRowBounds): Promise<readonly ChangedRow[]>;
   /**
-   * Leaves rows that are gone until all other runs that read the mapping now have read it, or ended: these may have read the
-   * rows, and not have claimed their records yet. Returns whether there are such runs.
+   * The newest of the other runs that read the mapping now; null if there are none. They may have read rows before these
+   * changed, and not have claimed their records yet.
    */
-  leaveToOtherRuns(mappingId: number, runId: string, seqs: readonly string[]): Promise<boolean>;
-  /** Whether other runs read the mapping now. */
-  isReadByOthers(mappingId: number, runId: string): Promise<boolean>;
+  newestReader(mappingId: number, runId: string): Promise<string | null>;
 }
 
 export function openChangedRows(knex: Knex): ChangedRows {
-  const newestReader = async (mappingId: number, runId: string): Promise<string | null> => {
-    const { rows } = await knex.raw<{ rows: { id: string | null }[] }>(
-      `SELECT max(o.id) AS id FROM (${OTHER_READERS}) o`,
-      { mappingId, runId },
-    );
-    return rows[0]!.id;
-  };
   return {
     async newest(mappingId) {
       const { rows } = await knex.raw<{ rows: { seq: string; rows: number }[] }>(
@@ -85,7 +87,7 @@ export function openChangedRows(knex: Knex): ChangedRows {
         'changed_rows',
         `SELECT seq::text, key FROM changed_rows
          WHERE mapping_id = :mappingId AND seq > CAST(:after AS bigint) AND seq <= CAST(:through AS bigint)
-           AND (after_run IS NULL OR NOT EXISTS (SELECT FROM (${OTHER_READERS}) o WHERE o.id <= after_run))
+           AND (after_run < (SELECT min(o.id) FROM (${OTHER_READERS}) o)) IS NOT FALSE
            AND NOT (:withoutPlanned AND plan_id IN (SELECT id FROM removal_plans WHERE run_id = :runId
              AND state NOT IN ('done', 'replaced')) IS TRUE)
          ORDER BY changed_rows.seq LIMIT :limit`,
@@ -93,17 +95,13 @@ export function openChangedRows(knex: Knex): ChangedRows {
       );
       return rows;
     },
-    async leaveToOtherRuns(mappingId, runId, seqs) {
-      const id = await newestReader(mappingId, runId);
-      if (id === null) return false;
-      const those = { mapping_id: mappingId };
-      await knex('changed_rows')
-        .where(those)
-        .whereIn('seq', [...seqs])
-        .update({ after_run: id });
-      return true;
+    async newestReader(mappingId, runId) {
+      const { rows } = await knex.raw<{ rows: { id: string | null }[] }>(
+        `SELECT max(o.id) AS id FROM (${OTHER_READERS}) o`,
+        { mappingId, runId },
+      );
+      return rows[0]!.id;
     },
-    isReadByOthers: async (mappingId, runId) => (await newestReader(mappingId, runId)) !== null,
   };
 }
 
@@ -147,7 +145,7 @@ export async function noteRows(trx: Knex, mappingId: number, keys: readonly Sour
 export async function settleChangedRows(
   trx: Knex,
   mappingId: number,
-  { seqs, gone, planned }: SettledChangedRows,
+  { seqs, gone, planned, leftToRuns }: SettledChangedRows,
   readSeqStart: string,
 ): Promise<void> {
   if (gone.length > 0)
@@ -163,12 +161,15 @@ export async function settleChangedRows(
     `DELETE FROM changed_rows WHERE mapping_id = ? AND seq = ANY (CAST(? AS bigint[]))`,
     [mappingId, [...seqs]],
   );
-  if (planned !== null)
-    await trx.raw(`UPDATE changed_rows SET plan_id = ? WHERE mapping_id = ? AND seq = ANY (CAST(? AS bigint[]))`, [
-      planned.planId,
+  const mark = (column: 'plan_id' | 'after_run', value: string, those: readonly string[]) =>
+    trx.raw(`UPDATE changed_rows SET ?? = ? WHERE mapping_id = ? AND seq = ANY (CAST(? AS bigint[]))`, [
+      column,
+      value,
       mappingId,
-      [...planned.seqs],
+      [...those],
     ]);
+  if (planned !== null) await mark('plan_id', planned.planId, planned.seqs);
+  if (leftToRuns !== null) await mark('after_run', leftToRuns.through, leftToRuns.seqs);
 }
 
 /** The removals of the plan were carried out, and with them these rows. */

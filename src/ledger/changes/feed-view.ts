@@ -2,6 +2,7 @@
 import type { Knex } from 'knex';
 import type { FeedPosition } from '../../domain/source/change-feed.js';
 import { COUNT_BOUND } from '../../domain/values/quantity.js';
+import { TO_DELIVER } from './changed-rows.js';
 
 /** A mapping that is fed. */
 export interface KnownFedMapping {
@@ -46,15 +47,15 @@ export interface FeedView {
 
 export function openFeedView(knex: Knex): FeedView {
   const mappingsOf = async (sync: string): Promise<readonly MappingRow[]> => {
-    const bounded = (table: string): string =>
-      `(SELECT count(*)::int FROM (SELECT FROM ${table} t WHERE t.mapping_id = m.mapping_id LIMIT :bound) t)`;
+    const bounded = (table: string, condition = 'true'): string =>
+      `(SELECT count(*)::int FROM (SELECT FROM ${table} t WHERE t.mapping_id = m.mapping_id AND ${condition} LIMIT :bound) t)`;
     const { rows } = await knex.raw<{ rows: MappingRow[] }>(
       `SELECT m.feed, mappings.name AS mapping, m.loaded, o.recorded_at AS "oldestAt",
-         mappings.read_until AS "deliveredUntil", ${bounded('changed_rows')} AS "changedRows",
+         mappings.read_until AS "deliveredUntil", ${bounded('changed_rows', TO_DELIVER)} AS "changedRows",
          ${bounded('waiting')} AS waiting, now() AS now
        FROM fed_mappings m JOIN mappings ON mappings.id = m.mapping_id
          LEFT JOIN LATERAL (SELECT recorded_at FROM changed_rows c WHERE c.mapping_id = m.mapping_id
-           ORDER BY seq LIMIT 1) o ON true
+           AND ${TO_DELIVER} ORDER BY seq LIMIT 1) o ON true
        WHERE mappings.sync = :sync ORDER BY mappings.name`,
       { sync, bound: COUNT_BOUND },
     );

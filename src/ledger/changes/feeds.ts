@@ -11,7 +11,7 @@ import type { FeedPosition } from '../../domain/source/change-feed.js';
 import type { SourceKey } from '../../domain/source/source.js';
 import { writeAudit } from '../audit.js';
 import { inTransaction } from '../database/statements.js';
-import { noteRows } from './changed-rows.js';
+import { noteRows, TO_DELIVER } from './changed-rows.js';
 import { openFeedStates, type FeedStates } from './feed-states.js';
 import { openFeedView, type FeedView } from './feed-view.js';
 import { NOT_LOADED } from './not-loaded.js';
@@ -49,8 +49,6 @@ export interface FedMapping {
   readonly loaded: boolean;
   /** Whether rows may have been deleted unnoticed: before the feed began, while it was lost, or by TRUNCATE. */
   readonly missedDeletes: boolean;
-  /** Whether TRUNCATE is among the reasons, which may have come after rows were read. */
-  readonly wasTruncated: boolean;
   /** Whether a run is reading every row now. */
   readonly isLoading: boolean;
   /** Up to when, by the ledger's clock, all changes are noted. */
@@ -91,10 +89,14 @@ export interface Feeds extends FeedView, FeedStates {
   recordDelivered(mappingIds: readonly number[]): Promise<void>;
   /**
    * All records are about to be looked through for the plan; once it is carried out, no deleted row is missed any more, unless
-   * a run in mode `live` works beside that of the plan: what it has read before is claimed later. Returns whether TRUNCATE is
-   * among the reasons.
+   * a run in mode `live` works beside that of the plan: what it has read before is claimed later.
    */
-  beginSearch(mappingId: number, planId: string): Promise<boolean>;
+  beginSearch(mappingId: number, planId: string): Promise<void>;
+  /**
+   * Whether the rows of records that this run has sent are there, or the feed tells that they are gone: false if rows may have been
+   * deleted unnoticed since the run began to read the mapping. Always true without a feed.
+   */
+  isOwnTrusted(mappingId: number, runId: string): Promise<boolean>;
   /**
    * Forgets a feed: how far it was read, which mappings it feeds, and their changed rows. If it is installed again, every row
    * is read again. Returns how many changed rows had not been delivered; null if nothing was known. Throws
@@ -106,8 +108,8 @@ export interface Feeds extends FeedView, FeedStates {
 export function openFeeds(knex: Knex): Feeds {
   const mappings: Feeds['mappings'] = async (mappingIds) => {
     const { rows } = await knex.raw<{ rows: (FedMapping & { id: number })[] }>(
-      `SELECT m.mapping_id AS id, m.loaded, m.load_run_id IS NOT NULL AS "isLoading", m.missed_deletes AS "missedDeletes",
-         m.truncated AS "wasTruncated", f.read_at AS "readAt"
+      `SELECT m.mapping_id AS id, m.loaded, m.missed_deletes AS "missedDeletes", f.read_at AS "readAt",
+         EXISTS (SELECT FROM runs WHERE runs.id = m.load_run_id AND runs.ended_at IS NULL) AS "isLoading"
        FROM fed_mappings m JOIN mappings ON mappings.id = m.mapping_id
          JOIN change_feeds f ON f.sync = mappings.sync AND f.name = m.feed
        WHERE m.mapping_id = ANY (CAST(? AS int[])) AND f.read_at IS NOT NULL`,
@@ -178,7 +180,7 @@ export function openFeeds(knex: Knex): Feeds {
         if (deleted.length + changed.length > 0)
           await trx('fed_mappings')
             .whereIn('mapping_id', [...deleted, ...changed])
-            .update({ missed_deletes: true, truncated: true, search_plan_id: null });
+            .update({ missed_deletes: true, trusted_run_id: null, search_plan_id: null });
       }),
     noteConfirmed: (feed, confirmed) =>
       inTransaction(knex, async (trx) => {
@@ -191,7 +193,7 @@ export function openFeeds(knex: Knex): Feeds {
       await knex.raw(
         `UPDATE mappings SET read_until = greatest(read_until, d.until)
          FROM (SELECT m.mapping_id, least(f.read_at, (SELECT c.recorded_at FROM changed_rows c
-                 WHERE c.mapping_id = m.mapping_id ORDER BY c.seq LIMIT 1)) AS until
+                 WHERE c.mapping_id = m.mapping_id AND ${TO_DELIVER} ORDER BY c.seq LIMIT 1)) AS until
                FROM fed_mappings m JOIN mappings ON mappings.id = m.mapping_id
                  JOIN change_feeds f ON f.sync = mappings.sync AND f.name = m.feed
                WHERE m.mapping_id = ANY (CAST(? AS int[])) AND m.loaded) d
@@ -202,13 +204,17 @@ export function openFeeds(knex: Knex): Feeds {
     beginSearch: (mappingId, planId) =>
       inTransaction(knex, async (trx) => {
         await trx('removal_plans').where({ id: planId }).update({ searched: true });
-        const { rows } = await trx.raw<{ rows: { truncated: boolean }[] }>(
-          `UPDATE fed_mappings SET search_plan_id = CASE WHEN EXISTS (${LIVE_BESIDE}) THEN search_plan_id ELSE :planId END
-           WHERE mapping_id = :mappingId RETURNING truncated`,
+        await trx.raw(
+          `UPDATE fed_mappings SET search_plan_id = :planId WHERE mapping_id = :mappingId AND NOT EXISTS (${LIVE_BESIDE})`,
           { mappingId, planId },
         );
-        return rows[0]?.truncated === true;
       }),
+    async isOwnTrusted(mappingId, runId) {
+      const fed = await knex('fed_mappings')
+        .where({ mapping_id: mappingId })
+        .first<{ run: string | null } | undefined>('trusted_run_id as run');
+      return fed === undefined || fed.run === runId;
+    },
     forget: (sync, name, actor) => inTransaction(knex, (trx) => forgetFeed(trx, sync, name, actor)),
   };
 }
@@ -265,9 +271,7 @@ async function moveTo(
 
 /** In the transaction that ends a removal plan: if all records were looked through for it, no deleted row is missed any more. */
 export async function endSearch(trx: Knex, planId: string): Promise<void> {
-  await trx('fed_mappings')
-    .where({ search_plan_id: planId })
-    .update({ search_plan_id: null, missed_deletes: false, truncated: false });
+  await trx('fed_mappings').where({ search_plan_id: planId }).update({ search_plan_id: null, missed_deletes: false });
 }
 
 /**
@@ -278,7 +282,7 @@ export async function endSearch(trx: Knex, planId: string): Promise<void> {
  */
 export async function beginLoad(trx: Knex, mappingId: number, runId: string): Promise<void> {
   await trx.raw(
-    `UPDATE fed_mappings SET load_run_id = :runId,
+    `UPDATE fed_mappings SET load_run_id = :runId, trusted_run_id = :runId,
        missed_deletes = missed_deletes OR (NOT loaded AND load_run_id IS DISTINCT FROM :runId
          AND (SELECT mode FROM runs WHERE id = :runId) IS DISTINCT FROM 'live')
      WHERE mapping_id = :mappingId

@@ -31,7 +31,7 @@ export async function takeLeftToLoad(trx: Knex, mappingId: number, runId: string
   );
   const ranges = rows.filter(({ done }) => !done).map(({ after, through }) => ({ after, through }));
   if (ranges.length === 0) return null;
-  await trx('fed_mappings').where({ mapping_id: mappingId }).update({ load_run_id: runId });
+  await trx('fed_mappings').where({ mapping_id: mappingId }).update({ load_run_id: runId, trusted_run_id: runId });
   const { expected, read } = rows[0]!;
   return { ranges, expectedRows: expected === null ? null : Math.max(0, expected - (read ?? 0)) };
 }

@@ -7,8 +7,11 @@ import { changeRecords, type RecordEntry } from '../record-index/index.js';
 export interface SentRecord {
   readonly tenantId: number;
   readonly externalId: string;
-  /** `unknown`: it cannot be told whether the platform accepted it. */
-  readonly outcome: 'accepted' | 'rejected' | 'unknown';
+  /**
+   * - `unknown`: it cannot be told whether the platform accepted it.
+   * - `pending`: the platform keeps it until its parent arrives; whoever looks for records finds it from now on.
+   */
+  readonly outcome: 'accepted' | 'rejected' | 'unknown' | 'pending';
   /** What was sent, 32 hex digits. */
   readonly contentHash: string;
 }
@@ -18,6 +21,7 @@ const ACCEPTED_HASH: Record<SentRecord['outcome'], (sent: string, before: string
   accepted: (sent) => sent,
   rejected: (_sent, before) => before,
   unknown: () => null,
+  pending: (_sent, before) => before,
 };
 
 /** Which run sent records, and the read sequence number drawn after it had read their rows. */

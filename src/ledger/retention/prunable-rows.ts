@@ -24,7 +24,7 @@ const isPrunablePartition = (
   purpose: Purpose,
 ): string => `(${endedAt} < CAST(:partitions AS timestamptz)) IS TRUE
   AND NOT EXISTS (SELECT FROM waiting WHERE waiting.partition_id = ${p}.id)
-  AND NOT EXISTS (SELECT FROM fed_mappings f WHERE f.mapping_id = ${p}.mapping_id AND f.load_run_id = ${p}.run_id)
+  AND NOT EXISTS (SELECT FROM fed_mappings f WHERE f.mapping_id = ${p}.mapping_id AND f.load_run_id = ${p}.run_id AND NOT f.loaded)
   AND NOT EXISTS (SELECT FROM batches b WHERE b.partition_id = ${p}.id ${thatStay(isPrunableBatch('b'), purpose)})`;
 
 // The records of a plan that was approved stay until a later plan is carried out: they need no second approval.

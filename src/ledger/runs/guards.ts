@@ -53,6 +53,8 @@ export interface ChunkGuard {
   /** Rows of the chunk, and those of them that are dead letters before anything is sent. */
   readonly rows: number;
   readonly deadLettered: number;
+  /** Whether an earlier run has left the record like this after the first of two passes: to complete it changes nothing. */
+  readonly isIncomplete: (index: number, contentHash: string) => boolean;
 }
 
 /** Thrown by a claim that would go beyond a limit: nothing of the chunk is claimed. */

@@ -110,7 +110,10 @@ export interface Partitions {
   finish(partition: AcquiredPartition): Promise<void>;
   /** The cursor value up to which incremental runs have read the mapping; null before the first one. */
   position(mappingId: number): Promise<string | null>;
-  /** Id of the run's partition for rows that are read by their keys, again or as parents; it has no bounds and no resume point. */
+  /**
+   * Id of the run's partition for rows that are read by their keys, again or as parents; it has no bounds and no resume point. From
+   * now on the run counts as one that reads the mapping.
+   */
   forRowsByKey(runId: string, mappingId: number): Promise<string>;
   /** The run's partition for rows of small tenants. */
   forSmallTenants(runId: string, mappingId: number): Promise<SmallTenantsPartition>;
@@ -212,7 +215,7 @@ export function openPartitions(knex: Knex): Partitions {
     planChangedRows: (runId, mappingId, through, read) => planChanged(knex, runId, mappingId, through, read),
     forChangedRows: (runId, mappingId) =>
       onlyOne(knex, runId, mappingId, 'changed_rows', { done: false, through_key: [LAST_SEQ] }),
-    forRowsByKey: (runId, mappingId) => onlyOne(knex, runId, mappingId, 'by_key', { done: true }),
+    forRowsByKey: (runId, mappingId) => onlyOne(knex, runId, mappingId, 'by_key', { done: true, fencing_token: 1 }),
     async forSmallTenants(runId, mappingId) {
       const id = await onlyOne(knex, runId, mappingId, 'small_tenants', { done: true });
       return await knex('partitions').where({ id }).first<SmallTenantsPartition>('id', 'done', 'cursor_from as from');
@@ -238,6 +241,7 @@ async function onlyOne(
   kind: PartitionKind,
   columns: {
     readonly done: boolean;
+    readonly fencing_token?: number;
     readonly through_key?: readonly string[];
     readonly expected_rows?: number | null;
     readonly read_until?: Date | null;

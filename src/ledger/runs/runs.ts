@@ -286,14 +286,16 @@ const RECORD_READ = `
   WHERE m.id = p.mapping_id`;
 
 /**
- * A run has read all rows if it was asked for all mappings, and read none of them only from its position on, or only the changed rows.
+ * A run has read all rows if it was asked for all mappings, and read none of them only in part, from its position on, or only the
+ * changed rows.
  * With changed rows beside it, what was left to load is all that runs with the same files had not read.
  */
 const HAS_RECORDS_OF_EARLIER_FILES = `
   WITH ended AS (SELECT * FROM runs WHERE sync = :sync AND ended_at IS NOT NULL AND outcome <> 'failed')
   SELECT EXISTS (SELECT FROM ended WHERE mapping_version <> :version) AND NOT EXISTS (
     SELECT FROM ended WHERE mapping_version = :version AND kind = 'sync' AND mode <> 'sample' AND input->'mappings' IS NULL
-      AND NOT EXISTS (SELECT FROM partitions p WHERE p.run_id = ended.id AND (p.kind = 'planned' AND p.cursor_from IS NOT NULL
+      AND NOT EXISTS (SELECT FROM partitions p WHERE p.run_id = ended.id AND (
+        p.kind = 'planned' AND (p.cursor_from IS NOT NULL OR NOT p.done)
         OR p.kind = 'changed_rows' AND NOT coalesce((SELECT bool_and(l.done) FROM partitions l
           WHERE (l.run_id, l.mapping_id, l.kind) = (p.run_id, p.mapping_id, 'planned')), false)))
   ) AS there`;

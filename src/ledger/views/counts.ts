@@ -2,6 +2,7 @@
 import type { Knex } from 'knex';
 import type { MappingProgress } from '../../domain/run/progress.js';
 import type { Counts, DeadLetterCount, Undelivered } from '../../domain/run/run.js';
+import { TO_DELIVER } from '../changes/changed-rows.js';
 
 export interface CountsView {
   /** One entry for each mapping of the run, in the order of planning; `seconds` from its first work to its latest. */
@@ -102,10 +103,10 @@ export function openCounts(knex: Knex): CountsView {
       return new Map(rows.map(({ mapping, ...undelivered }) => [mapping, undelivered]));
     },
     async open(runId) {
-      const count = (table: string): string =>
-        `(SELECT count(*) FROM ${table} t WHERE t.mapping_id = ANY (m.ids))::float8`;
+      const count = (table: string, condition = 'true'): string =>
+        `(SELECT count(*) FROM ${table} t WHERE t.mapping_id = ANY (m.ids) AND ${condition})::float8`;
       const { rows } = await knex.raw<{ rows: OpenRecords[] }>(
-        `SELECT ${count('waiting')} AS waiting, ${count('changed_rows')} AS "changedRows",
+        `SELECT ${count('waiting')} AS waiting, ${count('changed_rows', TO_DELIVER)} AS "changedRows",
            ${count('dead_letters')} AS "deadLettered"
          FROM (SELECT array_agg(DISTINCT mapping_id) AS ids FROM partitions WHERE run_id = ?) m`,
         [runId],
@@ -116,7 +117,7 @@ export function openCounts(knex: Knex): CountsView {
       const { rows } = await knex.raw<{ rows: { count: number }[] }>(
         `SELECT count(*)::float8 AS count FROM partitions p JOIN changed_rows c
            ON c.mapping_id = p.mapping_id AND c.seq <= CAST(p.through_key[1] AS bigint)
-         WHERE p.run_id = ? AND p.kind = 'changed_rows' AND c.plan_id IS NULL AND c.after_run IS NULL`,
+         WHERE p.run_id = ? AND p.kind = 'changed_rows' AND c.plan_id IS NULL AND ${TO_DELIVER}`,
         [runId],
       );
       return rows[0]!.count;

@@ -6,6 +6,7 @@ import type { Knex } from 'knex';
 import { COUNT_BOUND } from '../../domain/values/quantity.js';
 import { milliseconds, seconds } from '../../domain/timeouts.js';
 import type { LedgerMetric, LedgerSample } from '../../domain/monitoring/metrics.js';
+import { TO_DELIVER } from '../changes/changed-rows.js';
 import { HOLDS_MAPPING } from './holds-mapping.js';
 import { IS_BAD, IS_GOOD, IS_SYNC } from '../runs/run-conditions.js';
 import { IS_RETRYING } from '../runs/runs.js';
@@ -71,12 +72,12 @@ const STATEMENTS: Readonly<Record<ReadMetric, string>> = {
     SELECT m.sync, m.name AS mapping, extract(epoch FROM m.read_until)::float8 AS value
     FROM mappings m WHERE ${IN_SYNCS} AND m.read_until IS NOT NULL`,
   changed_rows: `
-    SELECT m.sync, m.name AS mapping, ${countToBound('FROM changed_rows WHERE mapping_id = m.id')}::float8 AS value
+    SELECT m.sync, m.name AS mapping, ${countToBound(`FROM changed_rows WHERE mapping_id = m.id AND ${TO_DELIVER}`)}::float8 AS value
     FROM mappings m JOIN fed_mappings f ON f.mapping_id = m.id WHERE ${IN_SYNCS}`,
   oldest_changed_row_timestamp_seconds: `
     SELECT m.sync, m.name AS mapping, extract(epoch FROM c.recorded_at)::float8 AS value
     FROM mappings m CROSS JOIN LATERAL (
-      SELECT recorded_at FROM changed_rows WHERE mapping_id = m.id ORDER BY seq LIMIT 1) c WHERE ${IN_SYNCS}`,
+      SELECT recorded_at FROM changed_rows WHERE mapping_id = m.id AND ${TO_DELIVER} ORDER BY seq LIMIT 1) c WHERE ${IN_SYNCS}`,
   feed_read_timestamp_seconds: ofFeeds('extract(epoch FROM read_at)'),
   feed_seen_timestamp_seconds: ofFeeds('extract(epoch FROM seen_at)'),
   feed_readable: ofFeeds('CASE WHEN seen_at IS NOT NULL THEN (problem IS NULL)::int END'),

@@ -78,7 +78,9 @@ function caseOf(entry: Entry, row: IdentifiedRow, read: Read): Case {
   }
   if (entry.mayBeNewer) return `${read.kind}: newer entry`;
   if (entry.batchId === null) return `${read.kind}: queued`;
-  return entry.isInDoubt ? `${read.kind}: in doubt` : `${read.kind}: pending`;
+  // A row that is read again and gone by now is unchanged, too.
+  const isOnPlatform = row.outcome === 'accepted' || (row.outcome === 'unchanged' && read.kind === 'counted');
+  return entry.isInDoubt && isOnPlatform ? `${read.kind}: in doubt` : `${read.kind}: pending`;
 }
 
 type Statement = 'remove' | 'queue' | 'countHere' | 'stopCounting';
@@ -94,7 +96,7 @@ const CHANGES: Record<Case, 'keep' | Statement> = {
   // The row counts by its outcome, but claims must see that its record is still pending in a batch.
   'counted: pending': 'stopCounting',
   'uncounted: pending': 'stopCounting',
-  // What was sent since has the same content and the same parents: the platform cannot be keeping the one and have the other.
+  // What the platform has by now was sent with the same parents: it cannot be keeping the one and have the other.
   'counted: in doubt': 'remove',
   'uncounted: in doubt': 'remove',
   'counted: queued': 'remove',

@@ -241,8 +241,9 @@ export const RUN_TABLES = `
     load_run_id bigint,
     -- Whether rows may have been deleted without a word of the feed: then the records are looked through.
     missed_deletes boolean NOT NULL DEFAULT true,
-    -- Whether that is so because of TRUNCATE, too.
-    truncated boolean NOT NULL DEFAULT false,
+    -- The run that has begun to read every row since rows were last deleted like that: those of its own records are there, or the
+    -- feed tells that they are gone.
+    trusted_run_id bigint,
     -- The removal plan for which they are being looked through.
     search_plan_id bigint
   );
@@ -258,7 +259,7 @@ export const RUN_TABLES = `
     recorded_at timestamptz NOT NULL DEFAULT now(),
     -- The removal plan that its record is in.
     plan_id bigint,
-    -- The row is gone, and was read by runs up to this one: it is looked at again when they have ended.
+    -- The row was delivered, but runs up to this one may have read it as it was before: it is looked at again afterwards.
     after_run bigint,
     PRIMARY KEY (mapping_id, key_hash)
   );
