@@ -174,6 +174,46 @@ export const PLANTED_BUGS = {
     'this.#add(record, { isUndecided: true });',
     'this.#add(record, {});',
   ],
+  'a record that the platform keeps, and never had before, is found by no search': [
+    'src/delivery/chunk/chunk-result.ts',
+    "this.#noteSent(record, 'pending');",
+    '',
+  ],
+  'a live run is complete though it has never read its feed': [
+    'src/delivery/run/left-by-live-run.ts',
+    'fed?.loaded === true && fed.readAt >= startedAt',
+    'fed?.loaded === true',
+  ],
+  'a live run that has begun no partition is complete': [
+    'src/delivery/run/left-by-live-run.ts',
+    'mappingIds.push(mappingId);',
+    "if ((await ledger.partitions.planned(id, mappingId)).length > 0) mappingIds.push(mappingId);",
+  ],
+  'a dead letter ends what the platform may keep': [
+    'src/ledger/waiting/apply-outcomes.ts',
+    'entry.isInDoubt && isOnPlatform ?',
+    'entry.isInDoubt && (isOnPlatform || true) ?',
+  ],
+  'a run trusts what it has sent before its load was void': [
+    'src/ledger/changes/feeds.ts',
+    'return fed === undefined || fed.run === runId;',
+    'return fed === undefined || runId !== "";',
+  ],
+  'a mapping that lost its feed while it was searched is not loaded again': [
+    'src/delivery/live/live-delivery.ts',
+    'if (!isLast && !loading.includes(mapping.name))',
+    'if (!isLast && !loading.includes(mapping.name) && !searching.includes(mapping.name))',
+  ],
+  'a frozen attempt ends a removal plan that was opened again': [
+    'src/ledger/removals.ts',
+    "(p.run_id, p.mapping_id, 'removals') AND NOT r.done)",
+    "(p.run_id, p.mapping_id, 'removals') AND r.done IS NULL)",
+  ],
+  'parents are read before the run counts as one that reads their mapping': [
+    'src/delivery/parents/look-up-parents.ts',
+    'await deps.ledger.partitions.forRowsByKey(partition.runId, mapping.mappingId);',
+    '',
+  ],
   'a removal plan that is opened again is carried out from where it ended': [
     'src/ledger/removals.ts',
     '.update({ resume_key: null, done: false });',

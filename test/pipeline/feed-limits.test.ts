@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { watchFeeds } from '../../src/delivery/run/watch-feeds.js';
 import { runInProcess } from '../cli/in-process.js';
 import { startSlotServer, type SlotServer } from '../source/slot-server.js';
-import { fedShop as fedShopOn } from './fed-shop.js';
+import { fedShop as fedShopOn, untilLoaded } from './fed-shop.js';
 import { eventually, fill, reportOf, untilIdle } from './shop.js';
 import { filesOf } from './shop-files.js';
 
@@ -231,6 +231,7 @@ it('fences off a run that reads the slot while it is given up, which begins agai
     'that the deleted one is marked',
     async () => (await shop.stored('customer', '4'))?.['status'] === 'gone',
   );
+  await untilLoaded(shop);
   const latest = shop.client.workflow.getHandle(run.workflowId);
   await latest.cancel();
   expect(await reportOf(latest)).toMatchObject({ outcome: 'complete' });

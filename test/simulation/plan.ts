@@ -92,6 +92,8 @@ export interface Plan {
     readonly comeBack: boolean;
     /** Whether parents come after their children. */
     readonly lateParents: boolean;
+    /** Whether children come without their parents, and are deleted before these come. */
+    readonly briefChildren: boolean;
     /** Whether most changes are of the same few rows, so that runs meet at them. */
     readonly hot: boolean;
     /** Whether rows also get back the content that they had before. */
@@ -111,7 +113,8 @@ export function planOf(seed: number): Plan {
   const fed = fedIfDrawn(isCrossing ? ofCrossingRuns(plan, randomOf(seed, 'crossing')) : plan, randomOf(seed, 'feed'));
   const story = fed.settings.isFed ? ofFeed(fed, seed) : fed;
   const told = withDeathsWhileSending(story, randomOf(seed, 'deaths-while-sending'));
-  return withRowsThatComeBack(withSlowPlatform(told, randomOf(seed, 'a-minute')), randomOf(seed, 'come-back'));
+  const back = withRowsThatComeBack(withSlowPlatform(told, randomOf(seed, 'a-minute')), randomOf(seed, 'come-back'));
+  return back.settings.isFed ? withBriefChildren(back, randomOf(seed, 'brief-children')) : back;
 }
 
 function storyOf(seed: number, random: Random, { inDoubtDelay, hot }: { inDoubtDelay: number; hot: boolean }): Plan {
@@ -180,6 +183,7 @@ function storyOf(seed: number, random: Random, { inDoubtDelay, hot }: { inDoubtD
       shortLived: false,
       comeBack: false,
       lateParents: false,
+      briefChildren: false,
       hot,
       reverts: random.chance(0.4),
     },
@@ -297,6 +301,32 @@ const withSlowPlatform = (plan: Plan, random: Random): Plan =>
         ...plan,
         settings: { ...plan.settings, inDoubtDelay: 60, batchDeadline: Math.ceil(60 * (1 + random.next())) },
         platform: { ...plan.platform, late: 0.3 + random.next() * 0.5 },
+      };
+
+/**
+ * In a fifth of the stories with a feed, a live run goes on for so long that children are deleted while the platform keeps them for
+ * their parents, which come afterwards. In some of these, the feed loses changes meanwhile.
+ */
+const withBriefChildren = (plan: Plan, random: Random): Plan =>
+  plan.crossing !== null || random.chance(0.8)
+    ? plan
+    : {
+        ...plan,
+        settings: { ...plan.settings, dependencyWait: 60, guard: null, inDoubtDelay: 4, batchDeadline: 8 },
+        source: { ...plan.source, slowest: 20, stalled: 0, lostQuery: random.chance(0.7) ? 0 : plan.source.lostQuery },
+        feed: { ...plan.feed, lostAfter: random.chance(0.4) ? random.between(20_000, 90_000) : null },
+        traps: plan.traps.slice(0, 2),
+        runs: [
+          { kind: 'incremental', startAfter: 0, waits: false, intervention: null, interveneAfter: 0 },
+          {
+            kind: 'live',
+            startAfter: 0,
+            waits: true,
+            intervention: 'cancel',
+            interveneAfter: random.between(60_000, 120_000),
+          },
+        ],
+        writer: { ...plan.writer, every: random.pick([300, 1000]), longest: 2000, briefChildren: true },
       };
 
 /** In half of the stories in which rows are deleted, they come back. */

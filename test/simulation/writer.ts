@@ -14,6 +14,7 @@ export class Writer {
   readonly #chronicle: Chronicle;
   #version = 0;
   #brief = 0;
+  #briefChildren = 0;
   readonly #earlier = new Map<string, Row>();
   readonly #repeated = new Set<number>();
   #began = 0;
@@ -116,9 +117,10 @@ export class Writer {
   #changes(at: string): Change[] {
     if (this.#plan.crossing !== null) return this.#changeOneOf(this.#plan.crossing, at);
     const random = this.#random;
-    const { deletes, moves, orphans, lateParents, shortLived, hot } = this.#plan.writer;
+    const { deletes, moves, orphans, lateParents, briefChildren, shortLived, hot } = this.#plan.writer;
     const shop = random.pick(this.#plan.tenants);
     const customers = [...this.#source.rows('customers').values()].filter((row) => row['shop'] === shop);
+    if (briefChildren && this.#briefChildren < 20 && random.chance(0.2)) return [this.#briefChild(shop, at)];
     if (customers.length === 0 || random.chance(hot ? 0.04 : 0.15))
       return this.#family(shop, String(random.between(1, hot ? 4 : 40)).padStart(5, '0'), at);
     const customer = hot && random.chance(0.7) ? customers[0]! : random.pick(customers);
@@ -195,6 +197,24 @@ export class Writer {
     if (orders.length === 0) return;
     this.#chronicle.saw('a row was deleted before its parent came');
     this.#source.transact(0, () => orders.map((key) => ({ table: 'orders', key, row: null })));
+  }
+
+  /** An order that is deleted again some seconds before its customer comes. */
+  #briefChild(shop: string, at: string): Change {
+    const random = this.#random;
+    const id = `brief-child-${++this.#briefChildren}`;
+    const order = this.#change('orders', shop, { no: id, customer_id: id }, at);
+    const after = (milliseconds: number, changes: (later: string) => Change[]): void => {
+      const transact = () => this.#isStopped || this.#source.transact(0, changes);
+      this.#kernel.after(milliseconds, transact, null);
+    };
+    const lives = random.between(4000, 12_000);
+    after(lives, () => {
+      this.#chronicle.saw('a row was deleted before its parent came');
+      return [{ ...order, row: null }];
+    });
+    after(lives + random.between(3000, 15_000), (later) => [this.#change('customers', shop, { id }, later)]);
+    return order;
   }
 
   #changeOneOf({ table, back }: Crossing, at: string): Change[] {

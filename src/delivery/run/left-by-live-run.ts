@@ -6,22 +6,29 @@ import type { RunRow } from '../../ledger/runs/runs.js';
 import type { Dependencies } from '../dependencies.js';
 
 export interface LeftByLiveRun extends OpenRecords {
-  /** Mappings of which not every row was read, or, if the feed could not tell which rows are gone, not every record looked for. */
+  /**
+   * Mappings of which not every row was read, whose feed the run has never read to its end, or, if the feed could not tell which rows
+   * are gone, of which not every record was looked for.
+   */
   readonly unfinished: readonly string[];
 }
 
 export async function leftByLiveRun(
   { ledger, openSync }: Pick<Dependencies, 'ledger' | 'openSync'>,
-  { id, sync: name, input }: RunRow,
+  { id, sync: name, input, started_at: startedAt }: RunRow,
 ): Promise<LeftByLiveRun> {
   const sync = await openSync(name, id);
   const unfinished: string[] = [];
+  const mappingIds: number[] = [];
   for (const spec of sync.spec.mappings) {
     if (input.mappings !== undefined && !input.mappings.includes(spec.name)) continue;
-    const fed = await ledger.feeds.mapping((await sync.mapping(spec.name)).mappingId);
-    if (fed?.loaded !== true || (removesRecords(spec) && fed.missedDeletes)) unfinished.push(spec.name);
+    const { mappingId } = await sync.mapping(spec.name);
+    mappingIds.push(mappingId);
+    const fed = await ledger.feeds.mapping(mappingId);
+    const isRead = fed?.loaded === true && fed.readAt >= startedAt;
+    if (!isRead || (removesRecords(spec) && fed.missedDeletes)) unfinished.push(spec.name);
   }
-  return { ...(await ledger.counts.open(id)), unfinished };
+  return { ...(await ledger.counts.open(mappingIds)), unfinished };
 }
 
 export function outcomeOfLeft({ waiting, changedRows, deadLettered, unfinished }: LeftByLiveRun): RunOutcome {

@@ -12,8 +12,8 @@ export interface CountsView {
    * is false for a mapping of which the run has only polled waiting records.
    */
   undelivered(runId: string): Promise<ReadonlyMap<string, Undelivered & { readonly wasRead: boolean }>>;
-  /** What is not on the platform now of the run's mappings, whichever run has read it. */
-  open(runId: string): Promise<OpenRecords>;
+  /** What is not on the platform now of these mappings, whichever run has read it. */
+  open(mappingIds: readonly number[]): Promise<OpenRecords>;
   /**
    * How many of the changed rows that the run was to deliver are still on the list, as nobody knew yet what becomes of the
    * record of a row that is gone. Without those that wait for a removal plan or for another run.
@@ -102,14 +102,13 @@ export function openCounts(knex: Knex): CountsView {
       );
       return new Map(rows.map(({ mapping, ...undelivered }) => [mapping, undelivered]));
     },
-    async open(runId) {
+    async open(mappingIds) {
       const count = (table: string, condition = 'true'): string =>
-        `(SELECT count(*) FROM ${table} t WHERE t.mapping_id = ANY (m.ids) AND ${condition})::float8`;
+        `(SELECT count(*) FROM ${table} t WHERE t.mapping_id = ANY (CAST(:ids AS int[])) AND ${condition})::float8`;
       const { rows } = await knex.raw<{ rows: OpenRecords[] }>(
         `SELECT ${count('waiting')} AS waiting, ${count('changed_rows', TO_DELIVER)} AS "changedRows",
-           ${count('dead_letters')} AS "deadLettered"
-         FROM (SELECT array_agg(DISTINCT mapping_id) AS ids FROM partitions WHERE run_id = ?) m`,
-        [runId],
+           ${count('dead_letters')} AS "deadLettered"`,
+        { ids: [...mappingIds] },
       );
       return rows[0]!;
     },
