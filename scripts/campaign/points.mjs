@@ -57,7 +57,10 @@ export const POINTS = {
     file: 'src/delivery/pending/poll-mapping.ts',
     before: 'if (!shouldContinue()) return false;',
   },
-  'vanished rows looked up': { file: 'src/delivery/removals/carry-out-plan.ts', before: 'const removed = gone.map(' },
+  'vanished rows looked up': {
+    file: 'src/delivery/removals/carry-out-plan.ts',
+    before: 'const removed = vanished.map(',
+  },
   'removals carried out': {
     file: 'src/delivery/removals/remove-vanished.ts',
     before: 'if (result.done) await removals.finish(',

@@ -159,6 +159,11 @@ export const PLANTED_BUGS = {
     'const there = new Set(results.map((r) => nameOf(r.tenant, r.externalId)));',
     'const there = new Set(results.flatMap((r) => sure.filter((s) => s.externalId === r.externalId).map((s) => nameOf(s.tenant, s.externalId))));',
   ],
+  'a deleted row is settled although a row that cannot be mapped may be its own': [
+    'src/delivery/vanished-among.ts',
+    'uncertain: missed.filter(mayBeThere) };',
+    'uncertain: [] };',
+  ],
   'changes are confirmed before they are in the ledger': [
     'src/delivery/run/feed-reader.ts',
     'let last: FeedPosition | null = null;',
@@ -187,7 +192,7 @@ export const PLANTED_BUGS = {
   'a live run that has begun no partition is complete': [
     'src/delivery/run/left-by-live-run.ts',
     'mappingIds.push(mappingId);',
-    "if ((await ledger.partitions.planned(id, mappingId)).length > 0) mappingIds.push(mappingId);",
+    'if ((await ledger.partitions.planned(id, mappingId)).length > 0) mappingIds.push(mappingId);',
   ],
   'a dead letter ends what the platform may keep': [
     'src/ledger/waiting/apply-outcomes.ts',

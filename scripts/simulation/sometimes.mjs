@@ -17,6 +17,7 @@ export const SOMETIMES = [
   'a row got back what it had',
   'a row had no parent',
   'a row was deleted before its parent came',
+  'a row was of no known tenant',
   'a run ended complete',
   'a run ended complete_with_dead_letters',
   'a run ended incomplete',

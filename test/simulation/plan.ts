@@ -94,6 +94,8 @@ export interface Plan {
     readonly lateParents: boolean;
     /** Whether children come without their parents, and are deleted before these come. */
     readonly briefChildren: boolean;
+    /** Whether rows of a tenant that the sync does not know come for a while, with external ids of others. */
+    readonly strangers: boolean;
     /** Whether most changes are of the same few rows, so that runs meet at them. */
     readonly hot: boolean;
     /** Whether rows also get back the content that they had before. */
@@ -114,7 +116,8 @@ export function planOf(seed: number): Plan {
   const story = fed.settings.isFed ? ofFeed(fed, seed) : fed;
   const told = withDeathsWhileSending(story, randomOf(seed, 'deaths-while-sending'));
   const back = withRowsThatComeBack(withSlowPlatform(told, randomOf(seed, 'a-minute')), randomOf(seed, 'come-back'));
-  return back.settings.isFed ? withBriefChildren(back, randomOf(seed, 'brief-children')) : back;
+  const strange = withStrangers(back, randomOf(seed, 'strangers'));
+  return strange.settings.isFed ? withBriefChildren(strange, randomOf(seed, 'brief-children')) : strange;
 }
 
 function storyOf(seed: number, random: Random, { inDoubtDelay, hot }: { inDoubtDelay: number; hot: boolean }): Plan {
@@ -184,6 +187,7 @@ function storyOf(seed: number, random: Random, { inDoubtDelay, hot }: { inDoubtD
       comeBack: false,
       lateParents: false,
       briefChildren: false,
+      strangers: false,
       hot,
       reverts: random.chance(0.4),
     },
@@ -302,6 +306,10 @@ const withSlowPlatform = (plan: Plan, random: Random): Plan =>
         settings: { ...plan.settings, inDoubtDelay: 60, batchDeadline: Math.ceil(60 * (1 + random.next())) },
         platform: { ...plan.platform, late: 0.3 + random.next() * 0.5 },
       };
+
+/** In a fifth of the stories without crossing runs. */
+const withStrangers = (plan: Plan, random: Random): Plan =>
+  plan.crossing !== null || random.chance(0.8) ? plan : { ...plan, writer: { ...plan.writer, strangers: true } };
 
 /**
  * In a fifth of the stories with a feed, a live run goes on for so long that children are deleted while the platform keeps them for

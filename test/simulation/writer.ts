@@ -3,7 +3,7 @@ import type { Kernel } from './kernel.js';
 import type { Chronicle } from './chronicle.js';
 import type { Crossing, Plan } from './plan.js';
 import type { Random } from './random.js';
-import { TABLES, versionOf } from './shop.js';
+import { TABLES, TENANTS, versionOf } from './shop.js';
 import type { Change, Row, SourceModel } from './source-model.js';
 
 export class Writer {
@@ -117,7 +117,7 @@ export class Writer {
   #changes(at: string): Change[] {
     if (this.#plan.crossing !== null) return this.#changeOneOf(this.#plan.crossing, at);
     const random = this.#random;
-    const { deletes, moves, orphans, lateParents, briefChildren, shortLived, hot } = this.#plan.writer;
+    const { deletes, moves, orphans, lateParents, briefChildren, strangers, shortLived, hot } = this.#plan.writer;
     const shop = random.pick(this.#plan.tenants);
     const customers = [...this.#source.rows('customers').values()].filter((row) => row['shop'] === shop);
     if (briefChildren && this.#briefChildren < 20 && random.chance(0.2)) return [this.#briefChild(shop, at)];
@@ -125,6 +125,7 @@ export class Writer {
       return this.#family(shop, String(random.between(1, hot ? 4 : 40)).padStart(5, '0'), at);
     const customer = hot && random.chance(0.7) ? customers[0]! : random.pick(customers);
     const family = this.#familyOf(shop, customer['id']!);
+    if (strangers && random.chance(0.1)) return [this.#stranger(customer['id']!, at)];
     if (deletes && random.chance(0.15)) {
       this.#chronicle.saw('rows were deleted');
       if (this.#plan.writer.comeBack) this.#bringBack(shop, family);
@@ -140,7 +141,9 @@ export class Writer {
     }
     if (shortLived && random.chance(0.2)) {
       const table = random.pick(Object.keys(TABLES));
-      const rows = [...this.#source.rows(table)].filter(([key]) => !key.includes('/brief-'));
+      const rows = [...this.#source.rows(table)].filter(
+        ([key, row]) => !key.includes('/brief-') && TENANTS[row['shop']!] !== undefined,
+      );
       if (rows.length > 0) return [this.#shortLived(table, random.pick(rows)[1], 5000, at)];
     }
     // Not more and more of them, or no run would ever have read them all.
@@ -152,6 +155,15 @@ export class Writer {
     }
     const { table, row } = hot && random.chance(0.4) ? family[0]! : random.pick(family);
     return [this.#changeRow(table, row, at)];
+  }
+
+  /** A customer with this id of a shop that is no tenant's; its row is gone some seconds later, whatever happens. */
+  #stranger(id: string, at: string): Change {
+    this.#chronicle.saw('a row was of no known tenant');
+    const change = this.#change('customers', 'x', { id }, at);
+    const leaves = (): void => this.#source.transact(0, () => [{ ...change, row: null }]);
+    this.#kernel.after(this.#plan.writer.longest + this.#random.next() * 20_000, leaves, null);
+    return change;
   }
 
   /** The rows are there again soon after they were deleted. */

@@ -16,7 +16,7 @@ import type { PartitionContext } from '../partition-context.js';
 import { deliverFirstPassOfRows } from '../chunk/deliver-rows.js';
 import { namesOf, parentKey, parentsOf } from '../parents/parents.js';
 import { isRowKey, removalOf, removalWithKey } from '../removal-record.js';
-import { vanishedAmong } from '../vanished-among.js';
+import { withoutRow } from '../vanished-among.js';
 import { resolveParents } from './resolve-parents.js';
 import { decideRetry } from '../parents/decide-retry.js';
 import { writeCheckpoint } from '../write-checkpoint.js';
@@ -102,12 +102,12 @@ interface Reading {
 
 /** Builds the removals again, which have no rows, except those whose rows have come back. */
 async function removalsAnew({ deps, sync, mapping }: PartitionContext, due: readonly QueuedRow[]): Promise<Reading> {
-  const removals = due.flatMap(({ sourceKey }) => removalWithKey(mapping, sourceKey) ?? []);
+  const removals = due.map((row) => ({ ...removalWithKey(mapping, row.sourceKey)!, row }));
   const readSeqStart = await deps.ledger.nextReadSeq();
-  const gone = await vanishedAmong(sync, mapping, removals);
+  const { vanished, uncertain } = await withoutRow(sync, mapping, removals);
   const readSeqEnd = await deps.ledger.nextReadSeq();
-  const results = gone.map((name) => removalOf(mapping, name));
-  return { chunk: withResults({ readSeqStart, readSeqEnd }, results), unsearched: [] };
+  const results = vanished.map((name) => removalOf(mapping, name));
+  return { chunk: withResults({ readSeqStart, readSeqEnd }, results), unsearched: uncertain.map(({ row }) => row) };
 }
 
 /**

@@ -5,7 +5,7 @@ import { withResults } from '../../reading/chunk.js';
 import { LOOK_UP_ROWS } from '../../reading/read-rows-by-values.js';
 import { countedCheckpointOf } from '../chunk/deliver-chunk.js';
 import type { PartitionContext } from '../partition-context.js';
-import { vanishedAmong } from '../vanished-among.js';
+import { withoutRow } from '../vanished-among.js';
 import { removalOf } from '../removal-record.js';
 import { writeCheckpoint } from '../write-checkpoint.js';
 
@@ -27,9 +27,10 @@ export async function carryOutPlan(
     const last = planned.at(-1);
     if (last === undefined) return true;
     const readSeqStart = await ledger.nextReadSeq();
-    // A row may have come back since the plan was made.
-    const gone = await vanishedAmong(sync, mapping, planned);
-    const removed = gone.map((record) => removalOf(mapping, record));
+    // A row may have come back since the plan was made, or one that cannot be mapped and may be it.
+    const { vanished, uncertain } = await withoutRow(sync, mapping, planned);
+    if (uncertain.length > 0) await ledger.changedRows.keepRowsOfPlan(mapping.mappingId, plan.id);
+    const removed = vanished.map((record) => removalOf(mapping, record));
     const chunk = withResults({ readSeqStart, readSeqEnd: await ledger.nextReadSeq() }, removed);
     await writeCheckpoint(context, await countedCheckpointOf(context, chunk, { kind: 'record', place: last }));
     after = last;

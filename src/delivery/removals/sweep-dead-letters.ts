@@ -7,7 +7,7 @@ import { LOOK_UP_ROWS, readRowsByValues } from '../../reading/read-rows-by-value
 import { idsNotFound } from '../chunk/read-dead-letters.js';
 import type { Dependencies, OpenMapping, OpenSync } from '../dependencies.js';
 import { timeSlice } from '../time-slice.js';
-import { vanishedAmong } from '../vanished-among.js';
+import { withoutRow } from '../vanished-among.js';
 import { removalWithKey, type RecordName } from '../removal-record.js';
 
 /**
@@ -79,6 +79,7 @@ async function withRows(
   mapping: OpenMapping,
   removals: readonly (RecordName & { readonly id: string })[],
 ): Promise<string[]> {
-  const gone = new Set((await vanishedAmong(sync, mapping, removals)).map(({ id }) => id));
-  return removals.filter(({ id }) => !gone.has(id)).map(({ id }) => id);
+  const { vanished, uncertain } = await withoutRow(sync, mapping, removals);
+  const open = new Set([...vanished, ...uncertain].map(({ id }) => id));
+  return removals.filter(({ id }) => !open.has(id)).map(({ id }) => id);
 }

@@ -60,6 +60,8 @@ export interface ChangedRows {
    * changed, and not have claimed their records yet.
    */
   newestReader(mappingId: number, runId: string): Promise<string | null>;
+  /** The rows whose records the removal plan has stay on the list when it is carried out: some of these may have a row. */
+  keepRowsOfPlan(mappingId: number, planId: string): Promise<void>;
 }
 
 export function openChangedRows(knex: Knex): ChangedRows {
@@ -101,6 +103,9 @@ export function openChangedRows(knex: Knex): ChangedRows {
         { mappingId, runId },
       );
       return rows[0]!.id;
+    },
+    async keepRowsOfPlan(mappingId, planId) {
+      await knex('changed_rows').where({ mapping_id: mappingId, plan_id: planId }).update({ plan_id: null });
     },
   };
 }
