@@ -53,8 +53,10 @@ export class FeedFollower {
         if (this.#loading.size > 0) this.#do(() => this.#load());
         // Not between two runs, where changes would have to wait for it.
         this.#do(() => prune(this.#run));
-        while (!this.#isOver) {
+        while (true) {
+          // First of all: a paused run does not end either.
           await controls.untilRunning();
+          if (this.#isOver) return;
           if (isHistoryLong() && !this.#isLoadOnHold) await this.#continue();
           const followed = await this.#followOnce();
           if (this.#failure !== null) throw this.#failure.error;
@@ -91,10 +93,14 @@ export class FeedFollower {
     const { runId, sync, feeds, stages, polled, skipped } = this.#run;
     const scope = new CancellationScope();
     let ended = false;
+    let interrupted = false;
     this.#hasNews = false;
-    const isInterrupted = (): boolean => this.#hasNews || this.#execution.controls.pause !== null;
-    condition(() => ended || isInterrupted()).then(
-      () => void (ended || scope.cancel()),
+    condition(() => ended || this.#hasNews || this.#execution.controls.pause !== null).then(
+      () => {
+        if (ended) return;
+        interrupted = true;
+        scope.cancel();
+      },
       () => undefined,
     );
     try {
@@ -111,7 +117,8 @@ export class FeedFollower {
       );
     } catch (error) {
       if (!isFromCancellation(error)) throw error;
-      if (isInterrupted() && !CancellationScope.current().consideredCancelled) return null;
+      // Also if it was resumed before the activity had heard of the pause.
+      if (interrupted && !CancellationScope.current().consideredCancelled) return null;
       throw asCancellation(error);
     } finally {
       ended = true;

@@ -87,7 +87,12 @@ export async function recordingFailure<T>(
 
 /** What can be recorded of an input that may not be valid; null if not even its sync is known. */
 function knownInput(input: unknown): RunInput | null {
-  const { sync, mode } = (input ?? {}) as { sync?: unknown; mode?: unknown };
+  const { sync, mode, runsBefore } = (input ?? {}) as Partial<Record<keyof RunInput, unknown>>;
   if (typeof sync !== 'string' || !isSyncName(sync)) return null;
-  return RUN_MODES.includes(mode as RunMode) ? { sync, mode: mode as RunMode } : { sync };
+  return {
+    sync,
+    ...(RUN_MODES.includes(mode as RunMode) && { mode: mode as RunMode }),
+    // Without it, the failure would be taken for one of the first run of this workflow, which has ended.
+    ...(Number.isSafeInteger(runsBefore) && { runsBefore: runsBefore as number }),
+  };
 }

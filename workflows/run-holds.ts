@@ -51,6 +51,13 @@ export class RunHolds {
           const others = (input?.mappings ?? []).filter((mapping) => !onHold.includes(mapping));
           if (others.length > 0)
             throw new UpdateRefused(`approve: not on hold: ${others.join(', ')}; on hold: ${onHold.join(', ')}`);
+          for (const { mapping, until } of input?.shown ?? []) {
+            const now = this.list.find((hold) => hold.mapping === mapping);
+            if (now?.until !== until)
+              throw new UpdateRefused(
+                `approve: what was shown of ${mapping} is over; ${now === undefined ? 'it is not on hold now' : `by now it is on hold: ${holdLine(now)}`}`,
+              );
+          }
         },
       },
     );

@@ -41,7 +41,9 @@ export async function runLive(
     if (isStopped) return report;
     execution.showReport(report);
     attributes.reported(report);
-    await condition(() => execution.isAnswered);
+    // The next run would know nothing of a pause.
+    const { controls } = execution;
+    await condition(() => execution.isAnswered && (controls.pause === null || whole.consideredCancelled));
     // Whoever has told the run to stop in the meantime means this workflow.
     return whole.consideredCancelled ? report : nextRun(input);
   });

@@ -86,7 +86,8 @@ export async function reconcileMapping(
   return { mapping: mapping.spec.name, rows, equal, ...counts, readBack: asked, deadLetters, ...report };
 }
 
-const nameOf = ({ tenant, externalId }: MappedRecord): string => `${tenant}/${externalId}`;
+/** Two rows may have the same external id. */
+const nameOf = ({ sourceKey }: MappedRecord): string => JSON.stringify(sourceKey);
 
 /**
  * Reads and maps every row, and passes the records on with the key range that they are in; returns the number of rows.

@@ -1,10 +1,11 @@
 /** A partner's database behind its dialect: runs small statements, and knows the columns and tables they are about. */
 import type { SourceTable } from '../domain/source/source-catalog.js';
 import type { OnRetry } from '../domain/monitoring/retries.js';
-import type { Relation } from '../domain/source/source.js';
+import { PartnerSyncError } from '../domain/errors.js';
+import type { Relation, SourceKey } from '../domain/source/source.js';
 import { tablesOf } from './tables-from-catalog.js';
 import type { ColumnType, Dialect, Query, RawField, RawPage, Session } from './dialect.js';
-import { fromClause, selectLimited, queryOf, type KeysetColumn } from './keyset-query.js';
+import { fittingQuery, fromClause, selectLimited, queryOf, type KeysetColumn } from './keyset-query.js';
 import { retryRead } from './retry-read.js';
 import { withSourceErrors } from './source-error.js';
 import { tableNameParts } from './table-name.js';
@@ -49,6 +50,28 @@ export class ConnectedDatabase {
   /** Runs a statement whose result is small. */
   ask(what: string, asked: Query): Promise<RawPage> {
     return this.attempt(what, () => this.session.run(asked));
+  }
+
+  /**
+   * What a query for rows with these values has failed with, of which `unfitValue` says whether it is about a value: PostgreSQL has
+   * the same codes for what the mapping's own query computes of a row, such as a division by zero. Throws what it fails with itself.
+   */
+  async errorOfValues(
+    error: unknown,
+    { relation, columns }: { readonly relation: Relation; readonly columns: readonly KeysetColumn[] },
+    values: readonly SourceKey[],
+  ): Promise<unknown> {
+    if (!(error instanceof PartnerSyncError) || error.details['unfitValue'] !== true) return error;
+    await this.ask(
+      `comparing values with ${relationName(relation)}`,
+      fittingQuery(this.dialect, relation, columns, values),
+    );
+    return new PartnerSyncError(
+      error.code,
+      error.message,
+      { ...error.details, unfitValue: false },
+      { cause: error.cause },
+    );
   }
 
   /**

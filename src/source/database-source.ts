@@ -48,11 +48,14 @@ export class DatabaseSource implements Source {
     if (values.length === 0) return { rows: [], columns: [] };
     const prepared = await this.#plans.of(plan);
     const compared = await this.#database.columnsOf(plan.relation, columns);
-    const { rows } = await this.#database.ask(
-      `reading keys of ${relationName(plan.relation)}`,
-      byValuesQuery(this.#database.dialect, prepared, compared, values),
-    );
-    return pageOf(prepared, rows);
+    try {
+      const query = byValuesQuery(this.#database.dialect, prepared, compared, values);
+      const { rows } = await this.#database.ask(`reading keys of ${relationName(plan.relation)}`, query);
+      return pageOf(prepared, rows);
+    } catch (error) {
+      const { relation } = plan;
+      throw await this.#database.errorOfValues(error, { relation, columns: compared }, values);
+    }
   }
 
   async highWatermark(plan: ReadPlan): Promise<string> {

@@ -123,6 +123,18 @@ export function byValuesQuery(
   });
 }
 
+/** Fails like {@link byValuesQuery} if a column cannot hold one of the values, and computes no row. */
+export const fittingQuery = (
+  dialect: Dialect,
+  relation: Relation,
+  columns: readonly KeysetColumn[],
+  values: readonly SourceKey[],
+): Query =>
+  queryOf(dialect, (bind) => {
+    const wanted = anyOf(values.map((value) => equals(dialect, columns, value, bind)));
+    return selectLimited(dialect, '1', `${fromClause(dialect, relation)} WHERE ${wanted}`, 0, bind);
+  });
+
 /** For SQLite, each OR of a chain is nested in the next one, and it refuses a thousand of them: so long chains are grouped. */
 const CONDITIONS_IN_A_ROW = 100;
 

@@ -47,6 +47,7 @@ export class PageReader {
     const codes = JSON.stringify(raw.fields.map((field) => field.code));
     if (prepared.codes !== null && prepared.codes !== codes) return null;
     prepared.codes = codes;
+    refuseRepeat(plan, bounds, raw.rows.at(0));
     if (prepared.lookahead === 0) return pageOf(prepared, raw.rows);
     const complete = raw.cut === true ? raw.rows.length - prepared.lookahead : wanted;
     refuseTie(plan, prepared, raw.rows.at(complete - 1), raw.rows.at(complete));
@@ -68,7 +69,9 @@ export class PageReader {
       );
     } catch (error) {
       if (error instanceof PartnerSyncError && error.details['timedOut'] === true) prepared.sizer.tooSlow(rows);
-      throw error;
+      if (whereIn === undefined) throw error;
+      const columns = whereIn.columns.map((name) => prepared.columns.find((column) => column.name === name)!);
+      throw await this.#database.errorOfValues(error, { relation: prepared.relation, columns }, whereIn.values);
     }
   }
 
@@ -76,6 +79,15 @@ export class PageReader {
     for (const name of plan.key)
       if (await this.#database.hasNull(plan.relation, name)) throw keyUnusable(plan, `${name} is NULL in a row`);
   }
+}
+
+/** A page that begins with the row after which it was to begin would be read again and again. */
+function refuseRepeat(plan: ReadPlan, { after }: ReadBounds, first?: SourceRow): void {
+  if (after === null || first === undefined) return;
+  const isSame = (name: string, text: string | null): boolean => first[plan.columns.indexOf(name)] === text;
+  if (after.cursor !== null && !isSame(plan.cursor!, after.cursor)) return;
+  if (plan.key.every((name, i) => isSame(name, after.key[i]!)))
+    throw keyUnusable(plan, 'the database does not find a row by the text of its key');
 }
 
 /** The next page begins after the key of this one's last row, and would skip a row with the same key. */

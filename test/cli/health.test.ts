@@ -67,6 +67,15 @@ describe('a sync', () => {
       { runsSinceSuccess: 18, latest: { outcome: 'failed', failure: { code: 'source_unreachable' } } },
       ['failing'],
     ],
+    ...(['incremental', 'mirror'] as const).map((mode): [string, Partial<EvaluatedState>, string[]] => [
+      `has failed in mode ${mode} before a run that follows its feeds delivered everything`,
+      {
+        followedUntil: ago(5),
+        runsSinceSuccess: 1,
+        latest: { outcome: 'failed', mode, endedAt: ago(60).toISOString(), failure: { code: 'guard_exceeded' } },
+      },
+      mode === 'mirror' ? ['failing'] : [],
+    ]),
     ['ends incomplete', { runsSinceSuccess: 1, latest: { outcome: 'incomplete', failure: null } }, ['incomplete']],
     ['has a record that waits too long', { oldestWaitingAt: ago(1.1 * HOUR) }, ['waiting']],
     ['has a record that waits', { oldestWaitingAt: ago(0.9 * HOUR) }, []],

@@ -44,6 +44,18 @@ it('is so after a run in mode live that was stopped while it read every row', as
   expect(await the.ledger.runs.hasRecordsOfEarlierFiles('shop', 'v4')).toBe(true);
 });
 
+it('is so after runs of changed rows alone, also once retention has removed their partitions', async () => {
+  await ended('v1', null);
+  const run = await newRun(the.ledger, {
+    kind: 'sync',
+    mode: 'incremental',
+    mappingVersion: 'v5',
+    input: { sync: 'shop' },
+  });
+  await the.ledger.runs.end(run, 'complete');
+  expect(await the.ledger.runs.hasRecordsOfEarlierFiles('shop', 'v5')).toBe(true);
+});
+
 it('is so until a run that goes on with a load has read what was left', async () => {
   await ended('v1', null);
   const run = await newRun(the.ledger, {

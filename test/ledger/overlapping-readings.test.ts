@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import type { MappedRecord } from '../../src/domain/records/record.js';
 import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';
+import { recordOf } from '../../src/records/record-list.js';
 import { ledgerForTests, record, type Read } from './ledger-for-tests.js';
 
 const the = ledgerForTests();
@@ -53,6 +54,16 @@ it('does not lose the newest of three readings, even if an older one is stored a
   await the.ledger.checkpoint(sent, await outcome(claimed, [a], 'accepted', { readSeqs: second }));
 
   expect(await the.ledger.waiting.backlog(the.mappingId, newest.runId)).toMatchObject({ waiting: 1 });
+});
+
+it('does not send what was read before the row of a record that was never sent was found marked as deleted', async () => {
+  const [slow, quick] = [await newPartition(), await newPartition()];
+  const early = await reading();
+  const mark = recordOf('north', 'a', ['a'], '{"id":"a","status":"gone"}', 'apply');
+  expect((await claim(quick, [mark])).skipReasons).toEqual(['unchanged']);
+
+  expect((await claim(slow, [a], early)).skipReasons).toEqual(['contended']);
+  expect((await claim(slow, [a])).skipReasons).toEqual([undefined]);
 });
 
 it('counts a waiting row for the run that read it last', async () => {

@@ -181,6 +181,23 @@ it('does not send newer content of a record that may be pending, although its ro
   expect((await claim(successor, [changed])).skipReasons).toEqual(['pending']);
 });
 
+it('is read again if a poll that began before its row was read finds it dropped', async () => {
+  const dead = await newPartition();
+  const claimed = await claim(dead, [a]);
+  await the.ledger.batches.markSent(claimed.batches[0]!, 'platform-1');
+  const successor = await the.ledger.partitions.acquire(dead.id);
+  const [left] = await the.ledger.batches.takeOverLeftBehind(successor);
+  await the.ledger.batches.recover(successor, left!, { outcomes: [], pending: ['a'], dependencyWait: 0 });
+  const polled = the.polled(await batchWithPending(), [a]);
+  // The poll has seen the entry without a key, so it gives the row no outcome but that it is not awaited.
+  const dropped = { ...polled, result: { ...polled.result, sent: [the.sent(a, 'unknown')], waiting: [] } };
+
+  expect((await claim(successor, [a])).skipReasons).toEqual(['pending']);
+  await the.ledger.checkpoint(successor, dropped as typeof polled);
+
+  expect(await due()).toEqual(['a']);
+});
+
 it('is found by whoever looks for records while the platform keeps one that it never had before', async () => {
   const partition = await newPartition();
   const read = await reading();

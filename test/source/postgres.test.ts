@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { PartnerSyncError } from '../../src/domain/errors.js';
 import type { ReadPlan, Source } from '../../src/domain/source/source.js';
 import { createDatabase, eventually, type Database } from '../pipeline/shop.js';
+import { readRowsByValues } from '../../src/reading/read-rows-by-values.js';
 import { ALL, codeOf, open, plan, readAll } from './reading.js';
 
 let database: Database;
@@ -200,6 +201,29 @@ describe('names and queries', () => {
         )
       ).rows,
     ).toHaveLength(odd.length);
+  });
+
+  it('tells a value that no row can have from a row that the query cannot compute', async () => {
+    await database.query('CREATE TABLE ratios AS SELECT i AS id, i - 2 AS divisor FROM generate_series(1, 3) i');
+    const relation = { query: 'SELECT id, 10 / divisor AS ratio FROM ratios' };
+    const read: ReadPlan = { relation, columns: ['id', 'ratio'], key: ['id'], cursor: null };
+    const found = async (...ids: string[]) =>
+      [
+        ...(
+          await readRowsByValues(
+            source,
+            read,
+            ['id'],
+            ids.map((id) => [id]),
+          )
+        ).rows,
+      ].map(([id]) => id);
+    expect(await found('1', 'x', '3', '99999999999')).toEqual(['1', '3']);
+    await expect(found('1', '2')).rejects.toMatchObject({ code: 'config_invalid' });
+    await expect(found('2')).rejects.toMatchObject({ code: 'config_invalid' });
+    // As for the rows that a change of another table affects.
+    const affected = { ...ALL, whereIn: { columns: ['id'], values: [['2']] } };
+    await expect(source.readPage(read, affected, 10)).rejects.toMatchObject({ details: { unfitValue: false } });
   });
 
   it('writes nothing, even if a query tries to', async () => {

@@ -1,4 +1,5 @@
 /** The workflow's own decisions in mode live: when a run ends and the next begins, and what is done beside the feeds. */
+import { Context } from '@temporalio/activity';
 import type { WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { expect, it } from 'vitest';
@@ -133,6 +134,12 @@ it('goes on while something is on hold, and tells the next activity what', async
     async (handle) => {
       await eventually('that it goes on', () => Promise.resolve(followed.length >= 3));
       expect(followed[2]!.onHold).toEqual([{ mapping: 'orders', cause: 'gone' }]);
+      // Somebody who was shown an earlier hold of the mapping has not seen what this one is for.
+      const shown = [{ mapping: 'orders', until: '2001-01-01T00:00:00.000Z' }];
+      const refused: unknown = await handle
+        .executeUpdate('approve', { args: [{ shown }] })
+        .catch((error: Error) => error.cause);
+      expect(String(refused)).toMatch(/what was shown of orders is over; by now it is on hold: /);
       await handle.executeUpdate('approve', { args: [{}] });
       await eventually('that it is on hold no longer', () => Promise.resolve(followed.at(-1)!.onHold.length === 0));
       await handle.cancel();
@@ -199,6 +206,85 @@ it('tells the next activity that a mapping is searched, and loaded no more, whil
   );
   const onHold = followed.find((input) => input.onHold.length > 0);
   expect(onHold).toMatchObject({ loading: [], searching: ['customers'] });
+});
+
+it('goes on if it is resumed before the activity that it had interrupted has ended', async () => {
+  const followed: FollowChangesInput[] = [];
+  const { notes } = await runWith(
+    LIVE,
+    (taken) => ({
+      openRun: () => Promise.resolve(liveRun()),
+      followChanges: async (input) => {
+        followed.push(input);
+        if (followed.length > 1) await soon();
+        // It finishes what it has begun, which takes a while.
+        else await Context.current().cancelled.catch(() => new Promise((resolve) => setTimeout(resolve, 1000)));
+        Context.current().cancellationSignal.throwIfAborted();
+        return NOTHING;
+      },
+      closeRun: ({ isStopped }) => {
+        taken.push(`closed, stopped: ${isStopped}`);
+        return Promise.resolve({ outcome: 'complete', mappings: [] } as never);
+      },
+    }),
+    async (handle) => {
+      await eventually('that it follows', () => Promise.resolve(followed.length === 1));
+      await handle.executeUpdate('pause', { args: [{}] });
+      await handle.executeUpdate('resume', { args: [] });
+      await eventually('that it goes on', () => Promise.resolve(followed.length >= 3));
+      expect(followed[2]).toMatchObject({ isLast: false });
+      await handle.cancel();
+    },
+  );
+  expect(notes.filter((note) => note.startsWith('closed'))).toEqual(['closed, stopped: true']);
+});
+
+it('begins its next run only once it is resumed, if it was paused when it was to end', async () => {
+  const opened: RunInput[] = [];
+  await runWith(
+    LIVE,
+    () => ({
+      openRun: ({ input }) => {
+        opened.push(input);
+        return Promise.resolve(liveRun());
+      },
+      followChanges: async () => {
+        await soon();
+        return opened.length === 1 ? { ...NOTHING, beginAgain: 'files_changed' as const } : NOTHING;
+      },
+      closeRun: async () => {
+        await new Promise((resolve) => setTimeout(resolve, 1500));
+        return { outcome: 'complete', mappings: [] } as never;
+      },
+    }),
+    async (handle) => {
+      await eventually('that it works', () => Promise.resolve(opened.length === 1));
+      await new Promise((resolve) => setTimeout(resolve, 700));
+      await handle.executeUpdate('pause', { args: [{}] });
+      await new Promise((resolve) => setTimeout(resolve, 3000));
+      expect(opened).toHaveLength(1);
+      await handle.executeUpdate('resume', { args: [] });
+      await eventually('that the next run begins', () => Promise.resolve(opened.length === 2));
+      await handle.cancel();
+    },
+  );
+  expect(opened[1]).toMatchObject({ runsBefore: 1 });
+});
+
+it('records as a run of its own that the next run could not begin', async () => {
+  const recorded: RunInput[] = [];
+  const opened: RunInput[] = [];
+  const { end } = await runWith(LIVE, () => ({
+    openRun: ({ input }) => {
+      opened.push(input);
+      return opened.length === 1
+        ? Promise.resolve(liveRun({ liveUntil: 0 }))
+        : Promise.reject(ApplicationFailure.nonRetryable('mapping gone', 'config_invalid'));
+    },
+    recordFailure: ({ input }) => Promise.resolve(void recorded.push(input)),
+  }));
+  expect(end).toMatchObject({ type: 'config_invalid' });
+  expect(recorded).toMatchObject([{ sync: 'shop', mode: 'live', runsBefore: 1 }]);
 });
 
 it('ends with its report if an activity is lost with its worker before it hears that the run was told to stop', async () => {

@@ -1,8 +1,8 @@
 /**
  * `partner-sync approve`: shows why a run is on hold, and lets it continue.
  *
- * Asks first, or needs `--yes`. Only what was shown is approved: a mapping that is put on hold a moment later waits for the next
- * approval. Exit codes: 0 approved, 1 failed or not confirmed, 2 wrong usage, or nothing is on hold.
+ * Asks first, or needs `--yes`. Only what was shown is approved: a mapping that is put on hold a moment later, or for something
+ * else by then, waits for the next approval. Exit codes: 0 approved, 1 failed or not confirmed, 2 wrong usage, or nothing is on hold.
  */
 import type { Command } from 'commander';
 import { quantity } from '../../domain/values/quantity.js';
@@ -57,7 +57,8 @@ export function addApprove(program: Command): void {
             return EXIT.failed;
           }
           const mappings = onHold.map(({ mapping }) => mapping);
-          const input: ApproveInput = { mappings, by: startedBy(), ...(reason !== undefined && { reason }) };
+          const shown = onHold.map(({ mapping, until }) => ({ mapping, until }));
+          const input: ApproveInput = { mappings, shown, by: startedBy(), ...(reason !== undefined && { reason }) };
           const answer = await update('approve', input);
           output.result({ sync, run: run.id, workflowId: run.workflow_id, approved: mappings }, () => [
             `run ${run.id} of ${sync}: ${printable(answer)}`,

@@ -53,6 +53,7 @@ export interface EvaluatedState {
   /** The latest of them; `endedAt` is ISO 8601, and absent if nobody knows when it ended. */
   readonly latest: {
     readonly outcome: string;
+    readonly mode?: string;
     readonly endedAt?: string | null;
     readonly failure: { readonly code: string } | null;
   } | null;
@@ -159,9 +160,15 @@ export function problemsOf(state: EvaluatedState, limits: SyncLimits, failOn: Fa
   });
 }
 
+/** They find what no feed has told, so that only one of their own makes up for one that did not succeed. */
+const READS_EVERY_ROW: readonly (string | undefined)[] = ['full', 'mirror'];
+
 /** Whether a run that follows change feeds has delivered everything since the latest bad run ended. */
 const isMadeUpFor = ({ latest, followedUntil }: EvaluatedState): boolean =>
-  followedUntil !== null && latest?.endedAt != null && followedUntil > new Date(latest.endedAt);
+  followedUntil !== null &&
+  latest?.endedAt != null &&
+  !READS_EVERY_ROW.includes(latest.mode) &&
+  followedUntil > new Date(latest.endedAt);
 
 /** A run that follows change feeds succeeds all the time, and has no end. */
 function lastGood({ lastSuccessAt, followedUntil }: EvaluatedState): Date | null {

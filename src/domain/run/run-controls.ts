@@ -12,6 +12,8 @@ export interface ControlInput {
 export interface ApproveInput extends ControlInput {
   /** The mappings on hold to approve; all of them if there are none. */
   readonly mappings?: readonly string[];
+  /** The holds that were shown, each by its mapping and when it ends; if one is over by now, nothing is approved. */
+  readonly shown?: readonly { readonly mapping: string; readonly until: string }[];
 }
 
 /** Input of `setRate`: limits of requests for all workers, until the next run; without any, those of sync.yaml. */
@@ -54,6 +56,14 @@ const NAMES: FieldRule = {
   expected: 'a list of names of mappings, such as ["orders"]',
   accepts: (value) => Array.isArray(value) && value.length > 0 && value.every((name) => typeof name === 'string'),
 };
+const HOLDS: FieldRule = {
+  expected: 'a list of holds, such as [{"mapping":"orders","until":"2026-11-29T10:00:00.000Z"}]',
+  accepts: (value) =>
+    Array.isArray(value) &&
+    value.every((hold: { mapping?: unknown; until?: unknown } | null) =>
+      [hold?.mapping, hold?.until].every((text) => typeof text === 'string'),
+    ),
+};
 const AT_ONCE: FieldRule = {
   expected: 'a whole number from 1 to 64',
   accepts: (value) => Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 64,
@@ -69,7 +79,7 @@ export const checkControlInput = (update: string, input: unknown): void => check
 
 /** Throws {@link UpdateRefused} that says what is allowed unless the input is one of `approve`. */
 export const checkApproveInput = (input: unknown): void =>
-  checkFields('approve', input, { ...FIELDS, mappings: NAMES });
+  checkFields('approve', input, { ...FIELDS, mappings: NAMES, shown: HOLDS });
 
 /** Throws {@link UpdateRefused} that says what is allowed unless the input is one of `setRate`; the bounds are those of sync.yaml. */
 export const checkSetRateInput = (input: unknown): void =>

@@ -131,10 +131,13 @@ async function lockClaims(trx: Knex, { mappingId, runId }: AcquiredPartition): P
   return rows[0]!.concurrent;
 }
 
+/** In place of the run that has sent a record, which none has. */
+const NO_RUN = 0;
+
 /**
  * Gives records that this reading found unchanged its read sequence number. Otherwise somebody else who has read their
- * rows earlier, while they were different, would send what they read (ADR 0023). If nobody else reads the mapping, this is
- * unnecessary.
+ * rows earlier, while they were different, would send what they read (ADR 0023). So do records that were never sent and whose
+ * rows are marked as deleted by now: they count as marked. If nobody else reads the mapping, this is unnecessary.
  */
 async function raiseReadSeqs(
   trx: Knex,
@@ -143,11 +146,13 @@ async function raiseReadSeqs(
   { records, readSeqEnd }: ClaimRequest,
 ): Promise<void> {
   const { contentHashes } = records;
-  await changeRecords(trx, mappingId, keys, (index, entry) =>
-    entry !== undefined && entry.contentHash === contentHashes[index]
-      ? { ...entry, readSeq: Math.max(entry.readSeq, Number(readSeqEnd)) }
-      : undefined,
-  );
+  const readSeq = Number(readSeqEnd);
+  await changeRecords(trx, mappingId, keys, (index, entry) => {
+    const contentHash = contentHashes[index]!;
+    if (entry?.contentHash === contentHash) return { ...entry, readSeq: Math.max(entry.readSeq, readSeq) };
+    if (entry !== undefined || records.deletionAt(index) !== 'apply') return undefined;
+    return { externalId: keys.externalIds[index]!, contentHash, readSeq, runId: NO_RUN };
+  });
 }
 
 /** What the record index knows of the records. */

@@ -99,7 +99,7 @@ interface Places {
   readonly mappings: number[];
   readonly names: string[] | null;
   readonly schemas: string[] | null;
-  /** 0, which no tenant has, if the ledger does not know the one that is meant. */
+  /** -1 if the ledger does not know the one that is meant: no tenant has it, nor have dead letters of rows without one. */
   readonly tenant: number | null;
   readonly id: string | null;
 }
@@ -116,7 +116,7 @@ async function placesOf(knex: Knex, { sync, tenant, externalId, mappings, schema
     mappings: chosen.map(({ id }) => id),
     names: mappings === null ? null : [...mappings],
     schemas: schemas === null ? null : [...schemas],
-    tenant: row === null ? null : (row?.id ?? 0),
+    tenant: row === null ? null : (row?.id ?? -1),
     id: externalId,
   };
 }

@@ -294,6 +294,8 @@ const HAS_RECORDS_OF_EARLIER_FILES = `
   WITH ended AS (SELECT * FROM runs WHERE sync = :sync AND ended_at IS NOT NULL AND outcome <> 'failed')
   SELECT EXISTS (SELECT FROM ended WHERE mapping_version <> :version) AND NOT EXISTS (
     SELECT FROM ended WHERE mapping_version = :version AND kind = 'sync' AND mode <> 'sample' AND input->'mappings' IS NULL
+      -- Old runs have no partitions any more.
+      AND (mode IN ('full', 'mirror') OR EXISTS (SELECT FROM partitions p WHERE p.run_id = ended.id AND p.kind = 'planned'))
       AND NOT EXISTS (SELECT FROM partitions p WHERE p.run_id = ended.id AND (
         p.kind = 'planned' AND (p.cursor_from IS NOT NULL OR NOT p.done)
         OR p.kind = 'changed_rows' AND NOT coalesce((SELECT bool_and(l.done) FROM partitions l

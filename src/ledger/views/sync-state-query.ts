@@ -56,7 +56,7 @@ const BAD_RUNS: Part = {
     coalesce(bad_runs.count, 0)::float8 AS "runsSinceSuccess",
     CASE WHEN bad_runs.id IS NOT NULL THEN json_build_object(
       'run', bad_runs.id::text, 'workflowId', bad_runs.workflow_id, 'outcome', coalesce(bad_runs.outcome, 'failed'),
-      'endedAt', bad_runs.ended_at,
+      'mode', bad_runs.mode, 'endedAt', bad_runs.ended_at,
       'failure', CASE
         WHEN bad_runs.outcome IS NULL THEN CAST(:end AS json)
         WHEN bad_runs.failure_code IS NOT NULL

@@ -13,6 +13,7 @@ export interface SyncState extends EvaluatedState {
     readonly run: string;
     readonly workflowId: string;
     readonly outcome: string;
+    readonly mode: string;
     readonly endedAt: string | null;
     readonly failure: RunFailure | null;
   } | null;

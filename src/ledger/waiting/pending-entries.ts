@@ -22,7 +22,8 @@ export async function recordReadingOfPending(
   { readSeqEnd, records }: RowReading,
 ): Promise<number[]> {
   const { rows } = await trx.raw<{ rows: { index: number }[] }>(
-    `UPDATE waiting w SET read_again = w.read_again OR w.content_hash IS DISTINCT FROM i.hash,
+    // A poll under way may have seen an entry without a key, and would forget it if the platform has dropped the record.
+    `UPDATE waiting w SET read_again = w.read_again OR w.source_key = '{}' OR w.content_hash IS DISTINCT FROM i.hash,
             read_seq = greatest(w.read_seq, :readSeqEnd),
             source_key = ARRAY(SELECT jsonb_array_elements_text(i.key::jsonb))
      FROM unnest(CAST(:tenants AS int[]), CAST(:ids AS text[]), CAST(:hashes AS text[]), CAST(:keys AS text[]))

@@ -21,6 +21,8 @@ const BY_NUMBER: Readonly<Record<number, Omit<Classified, 'shown'>>> = {
   1109: { code: 'source_relation_missing' }, // table
   1146: { code: 'source_relation_missing' }, // table
   1356: { code: 'source_relation_missing' }, // a view over what is gone
+  1267: { code: 'config_invalid', unfitValue: true }, // characters that those of the column do not have
+  1525: { code: 'config_invalid', unfitValue: true }, // a day that there is not
   1205: { code: 'source_query_failed' }, // lock
   1213: { code: 'source_query_failed' }, // deadlock
   1317: { code: 'source_query_failed' }, // interrupted

@@ -142,15 +142,25 @@ function connectionOf(address: string): Knex.MySql2ConnectionConfig {
   };
 }
 
+/**
+ * The server's mode without what would give other keys than a server without it (CHAR is padded), or refuse a comparison with a date
+ * that it has stored (zero dates).
+ */
+const SQL_MODE = ['PAD_CHAR_TO_FULL_LENGTH', 'NO_ZERO_IN_DATE', 'NO_ZERO_DATE'].reduce(
+  (mode, without) => `REPLACE(${mode}, '${without}', '')`,
+  '@@sql_mode',
+);
+
 async function prepareSession(connection: Connection, seconds: number, access: Access): Promise<void> {
   const session = connection.promise();
   const [rows] = await session.query({ sql: 'SELECT VERSION()', rowsAsArray: true });
   const isMariaDb = String((rows as unknown as [string][])[0]![0]).includes('MariaDB');
-  await session.query(`SET SESSION TRANSACTION ${access}`);
-  // A server that pads CHAR would give other keys than one that does not.
+  // Whatever the server's settings: no statement may see an earlier one's snapshot, nor what is not committed.
+  await session.query('SET autocommit = 1');
+  await session.query(`SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ, ${access}`);
   await session.query(
     `SET time_zone = '+00:00', lock_wait_timeout = ${seconds}, innodb_lock_wait_timeout = ${seconds},
-     group_concat_max_len = ${GROUP_CONCAT_LENGTH}, sql_mode = REPLACE(@@sql_mode, 'PAD_CHAR_TO_FULL_LENGTH', ''),
+     group_concat_max_len = ${GROUP_CONCAT_LENGTH}, sql_mode = ${SQL_MODE},
      ${isMariaDb ? `max_statement_time = ${seconds}` : `max_execution_time = ${seconds * 1000}`}`,
   );
 }

@@ -23,8 +23,8 @@ const HIGH_WATERMARK_SQL = `
       clock_timestamp(),
       (SELECT min(xact_start) FROM pg_stat_activity
        WHERE datname = current_database() AND pid <> pg_backend_pid()
-         AND backend_type IN ('client backend', 'parallel worker', 'logical replication worker',
-           'logical replication apply worker', 'logical replication parallel worker')))
+         -- Background workers of extensions write rows, too, and name their own type.
+         AND backend_type NOT IN ('autovacuum worker', 'walsender')))
     ELSE clock_timestamp() - ${DELAY}
   END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
