@@ -10,6 +10,7 @@ import { CHANGES, keysFrom, turnOf } from './change-table-database.js';
 import type { LaunchedServer } from './launched-server.js';
 import { startMariaDb } from './mariadb-server.js';
 import { startMysql } from './mysql-server.js';
+import { plan, readAll } from './reading.js';
 import { groupsFrom } from './slot-server.js';
 
 const SERVERS = [
@@ -50,7 +51,7 @@ describe.each(SERVERS.filter(({ name }) => isHere(name)))('a change table of $na
     const install = async (): Promise<void> => {
       for (const statement of (await feed.installation(planned)).statements) await writer.query(statement.sql);
     };
-    return { name, writer, feed, planned, install };
+    return { name, writer, source, feed, planned, install };
   }
   const orders = () => shop('CREATE TABLE orders (id int PRIMARY KEY, note varchar(20))', [['orders', 'id']]);
 
@@ -209,6 +210,22 @@ describe.each(SERVERS.filter(({ name }) => isHere(name)))('a change table of $na
         await admin.query(`SET GLOBAL ${back}`);
       }
     }
+  });
+
+  it('belongs to rows that are read as they are committed, whatever autocommit and isolation the server has', async () => {
+    await admin.query('SET GLOBAL autocommit = 0; SET GLOBAL TRANSACTION ISOLATION LEVEL READ UNCOMMITTED');
+    onTestFinished(async () => {
+      await admin.query('SET GLOBAL autocommit = 1; SET GLOBAL TRANSACTION ISOLATION LEVEL REPEATABLE READ');
+    });
+    const { writer, source } = await orders();
+    const read = plan('orders', ['id'], null, ['note']);
+    await writer.query(`SET autocommit = 1; INSERT INTO orders VALUES (1, 'a')`);
+    expect(await readAll(source, read, 5)).toEqual(['1|a']);
+    await writer.query(`INSERT INTO orders VALUES (2, 'b')`);
+    expect(await readAll(source, read, 5)).toEqual(['1|a', '2|b']);
+    await writer.query(`BEGIN; UPDATE orders SET note = 'never'`);
+    expect(await readAll(source, read, 5)).toEqual(['1|a', '2|b']);
+    await writer.query('ROLLBACK');
   });
 
   it('refuses views, and tables of other databases', async () => {

@@ -89,6 +89,14 @@ export function names(at: Opened): void {
       expect((await at.source.readPage(read, { ...ALL, whereIn }, 20)).rows).toHaveLength(9);
     });
 
+    if (dialect.speaks === 'mysql')
+      it('finds no row for a text with characters that the column cannot hold, and those of other texts', async () => {
+        await at.database.run(`CREATE TABLE narrow (k varchar(20) CHARACTER SET latin1 PRIMARY KEY)`);
+        await at.database.run(`INSERT INTO narrow VALUES ('Sale')`);
+        const found = await readRowsByValues(at.source, plan('narrow', ['k']), ['k'], [['Sale'], ['\u{1F525} Sale']]);
+        expect([...found.rows]).toEqual([['Sale']]);
+      });
+
     it('writes nothing, even if a query tries to', async () => {
       await at.database.run(`CREATE TABLE guarded (id int PRIMARY KEY)`);
       for (const sql of [
