@@ -25,10 +25,10 @@ export async function firstPassCheckpointOf(
   const acceptedHashes = await acceptedHashesOf(deps, mapping, live);
   const isThere = (record: MappedRecord): boolean => {
     const contentHash = acceptedHashes.get(record);
+    if (contentHash === undefined) return false;
     // The platform may never have had a record that counts as marked.
-    return (
-      contentHash !== undefined && !(removesRecords(mapping.spec) && isRemoved(mapping, { ...record, contentHash }))
-    );
+    const { externalId } = record;
+    return !(removesRecords(mapping.spec) && isRemoved(mapping, { externalId, contentHash }));
   };
   const unknown = live.filter((record) => !isThere(record));
   const results = unknown.map((record) => withoutFields(record, mapping.deferred));
