@@ -5,7 +5,7 @@ import { PartnerSyncError } from '../domain/errors.js';
 import type { Relation, SourceKey } from '../domain/source/source.js';
 import { tablesOf } from './tables-from-catalog.js';
 import type { ColumnType, Dialect, Query, RawField, RawPage, Session } from './dialect.js';
-import { fittingQuery, fromClause, selectLimited, queryOf, type KeysetColumn } from './keyset-query.js';
+import { valuesQuery, fromClause, selectLimited, queryOf, type KeysetColumn } from './keyset-query.js';
 import { retryRead } from './retry-read.js';
 import { withSourceErrors } from './source-error.js';
 import { tableNameParts } from './table-name.js';
@@ -64,7 +64,7 @@ export class ConnectedDatabase {
     if (!(error instanceof PartnerSyncError) || error.details['unfitValue'] !== true) return error;
     await this.ask(
       `comparing values with ${relationName(relation)}`,
-      fittingQuery(this.dialect, relation, columns, values),
+      valuesQuery(this.dialect, relation, columns, values),
     );
     return new PartnerSyncError(
       error.code,

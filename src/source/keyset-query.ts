@@ -124,7 +124,7 @@ export function byValuesQuery(
 }
 
 /** Fails like {@link byValuesQuery} if a column cannot hold one of the values, and computes no row. */
-export const fittingQuery = (
+export const valuesQuery = (
   dialect: Dialect,
   relation: Relation,
   columns: readonly KeysetColumn[],
