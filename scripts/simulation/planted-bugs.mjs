@@ -155,12 +155,12 @@ export const PLANTED_BUGS = {
     'if (outcome.lateParents.length > 1000)',
   ],
   'rows that moved to another tenant are not vanished': [
-    'src/delivery/vanished-among.ts',
+    'src/delivery/without-row.ts',
     'const there = new Set(results.map((r) => nameOf(r.tenant, r.externalId)));',
     'const there = new Set(results.flatMap((r) => sure.filter((s) => s.externalId === r.externalId).map((s) => nameOf(s.tenant, s.externalId))));',
   ],
   'a deleted row is settled although a row that cannot be mapped may be its own': [
-    'src/delivery/vanished-among.ts',
+    'src/delivery/without-row.ts',
     'uncertain: [...missed.filter(mayBeThere), ...unsure] };',
     'uncertain: unsure };',
   ],

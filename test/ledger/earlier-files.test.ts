@@ -44,26 +44,19 @@ it('is so after a run in mode live that was stopped while it read every row', as
   expect(await the.ledger.runs.hasRecordsOfEarlierFiles('shop', 'v4')).toBe(true);
 });
 
+const newIncrementalRun = (mappingVersion: string): Promise<string> =>
+  newRun(the.ledger, { kind: 'sync', mode: 'incremental', mappingVersion, input: { sync: 'shop' } });
+
 it('is so after runs of changed rows alone, also once retention has removed their partitions', async () => {
   await ended('v1', null);
-  const run = await newRun(the.ledger, {
-    kind: 'sync',
-    mode: 'incremental',
-    mappingVersion: 'v5',
-    input: { sync: 'shop' },
-  });
+  const run = await newIncrementalRun('v5');
   await the.ledger.runs.end(run, 'complete');
   expect(await the.ledger.runs.hasRecordsOfEarlierFiles('shop', 'v5')).toBe(true);
 });
 
 it('is so until a run that goes on with a load has read what was left', async () => {
   await ended('v1', null);
-  const run = await newRun(the.ledger, {
-    kind: 'sync',
-    mode: 'incremental',
-    mappingVersion: 'v3',
-    input: { sync: 'shop' },
-  });
+  const run = await newIncrementalRun('v3');
   const mappingId = await the.ledger.ids.mappingId('shop', 'customers');
   const { partitions, runs } = the.ledger;
   await partitions.plan(run, mappingId, [{ ...BOUNDS, byCursor: false, cursorFrom: null, movesPosition: false }]);

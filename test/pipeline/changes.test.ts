@@ -84,7 +84,8 @@ it('marks the record in the tenant that a row has left, and that of a key that a
   expect(await shop.stored('customer', '500')).toMatchObject({ status: 'active' });
 });
 
-it('marks the record of the tenant that the key of a vanished row names, where every tenant has the same external ids', async () => {
+/** A shop with five customers, of which those of other tenants may have the same external ids. */
+async function shopWithSharedIds() {
   const customers = marking().replace('key: [id]', 'key: [shop, id]');
   const shop = await fedShop({
     tables: { ...TABLES, 'shop.customers': 'shop, id' },
@@ -92,6 +93,11 @@ it('marks the record of the tenant that the key of a vanished row names, where e
   });
   await shop.source.query('ALTER TABLE shop.customers DROP CONSTRAINT customers_pkey, ADD PRIMARY KEY (shop, id)');
   await fill(shop, 5);
+  return shop;
+}
+
+it('marks the record of the tenant that the key of a vanished row names, where every tenant has the same external ids', async () => {
+  const shop = await shopWithSharedIds();
   await shop.source.query(
     `INSERT INTO shop.customers (shop, id, name, status) SELECT 's', id, 'Southern', 'A' FROM shop.customers WHERE id < 5`,
   );
@@ -216,13 +222,7 @@ it('finds a row that was deleted unheard while the platform kept its record for 
 });
 
 it('marks the record of a deleted row as soon as no row that cannot be mapped may be its own', async () => {
-  const customers = marking().replace('key: [id]', 'key: [shop, id]');
-  const shop = await fedShop({
-    tables: { ...TABLES, 'shop.customers': 'shop, id' },
-    files: { 'customers.mapping.yaml': customers },
-  });
-  await shop.source.query('ALTER TABLE shop.customers DROP CONSTRAINT customers_pkey, ADD PRIMARY KEY (shop, id)');
-  await fill(shop, 5);
+  const shop = await shopWithSharedIds();
   await shop.source.query(`INSERT INTO shop.customers (shop, id, name, status) VALUES ('unknown', 2, 'Stray', 'A')`);
   await shop.run();
   await shop.source.query(`DELETE FROM shop.customers WHERE shop = 'n' AND id = 2`);

@@ -11,7 +11,7 @@ import { keyTellsId, keyTellsTenant } from '../../mapping/compile/key-tells.js';
 import type { KnownRecord } from '../../ledger/known-records.js';
 import type { PartitionContext } from '../partition-context.js';
 import { isRemoved, type RecordName } from '../removal-record.js';
-import { withoutRow } from '../vanished-among.js';
+import { withoutRow } from '../without-row.js';
 
 /** A changed row that was looked for. */
 export interface ReadChangedRow extends ChangedRow {

@@ -10,7 +10,7 @@ import {
 } from './parents.js';
 import { recordKey } from '../../ledger/record-key.js';
 import type { PartitionContext } from '../partition-context.js';
-import { nameOf } from '../vanished-among.js';
+import { nameOf } from '../without-row.js';
 
 /**
  * Most parents that the platform is asked for before their children are given up; if there are more, the children are

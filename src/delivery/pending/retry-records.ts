@@ -16,7 +16,7 @@ import type { PartitionContext } from '../partition-context.js';
 import { deliverFirstPassOfRows } from '../chunk/deliver-rows.js';
 import { namesOf, parentKey, parentsOf } from '../parents/parents.js';
 import { isRowKey, removalOf, removalWithKey } from '../removal-record.js';
-import { withoutRow } from '../vanished-among.js';
+import { withoutRow } from '../without-row.js';
 import { resolveParents } from './resolve-parents.js';
 import { decideRetry } from '../parents/decide-retry.js';
 import { writeCheckpoint } from '../write-checkpoint.js';

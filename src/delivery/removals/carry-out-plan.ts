@@ -5,7 +5,7 @@ import { withResults } from '../../reading/chunk.js';
 import { LOOK_UP_ROWS } from '../../reading/read-rows-by-values.js';
 import { countedCheckpointOf } from '../chunk/deliver-chunk.js';
 import type { PartitionContext } from '../partition-context.js';
-import { withoutRow } from '../vanished-among.js';
+import { withoutRow } from '../without-row.js';
 import { removalOf } from '../removal-record.js';
 import { writeCheckpoint } from '../write-checkpoint.js';
 

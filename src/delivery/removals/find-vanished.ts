@@ -9,7 +9,7 @@ import { EVERYTHING } from '../../reading/read-bounds.js';
 import { inKeyOrder } from '../../reading/reading-order.js';
 import { readMappedPages, type MappedRow } from '../../reading/read-mapped-pages.js';
 import { isRemoved, type RecordName } from '../removal-record.js';
-import { nameOf, vanishedAmong } from '../vanished-among.js';
+import { nameOf, withoutRow } from '../without-row.js';
 
 /** Blocks of the ledger that are looked through at once: about 500 records, and one query of the source. */
 const BLOCKS_AT_ONCE = 8;
@@ -35,7 +35,7 @@ export async function findVanished(
     const open = scanned.records
       .filter((r) => !trustsOwn || r.runId !== Number(run.runId))
       .flatMap((r) => withTenant(r, names));
-    const vanished = await vanishedAmong(
+    const { vanished } = await withoutRow(
       sync,
       mapping,
       open.filter((r) => !isRemoved(mapping, r)),
@@ -68,7 +68,7 @@ const withTenant = <R extends IndexedRecord>(record: R, names: ReadonlyMap<numbe
 export async function assertFindable(sync: OpenSync, mapping: OpenMapping): Promise<void> {
   const recordsOf = async (): Promise<MappedRecord[]> =>
     (await firstRows(sync, mapping)).flatMap(({ result }) => (result.kind === 'record' ? [result] : []));
-  const missed = await vanishedAmong(sync, mapping, await recordsOf());
+  const { vanished: missed } = await withoutRow(sync, mapping, await recordsOf());
   if (missed.length === 0) return;
   // A row may have vanished between the two readings, but not if a third one finds it.
   const there = new Set((await recordsOf()).map((r) => nameOf(r.tenant, r.externalId)));

@@ -7,7 +7,7 @@ import { LOOK_UP_ROWS, readRowsByValues } from '../../reading/read-rows-by-value
 import { idsNotFound } from '../chunk/read-dead-letters.js';
 import type { Dependencies, OpenMapping, OpenSync } from '../dependencies.js';
 import { timeSlice } from '../time-slice.js';
-import { withoutRow } from '../vanished-among.js';
+import { withoutRow } from '../without-row.js';
 import { removalWithKey, type RecordName } from '../removal-record.js';
 
 /**

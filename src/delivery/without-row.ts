@@ -12,10 +12,6 @@ export interface WithoutRow<R> {
   readonly uncertain: readonly R[];
 }
 
-/** The records that certainly have no row in the source now. A row that cannot be mapped counts as a row. */
-export const vanishedAmong = async <R extends RecordName>(...args: Parameters<typeof withoutRow<R>>) =>
-  (await withoutRow(...args)).vanished;
-
 /** Those of the records that have no row, as far as rows are surely found by their external ids. */
 export async function withoutRow<R extends RecordName>(
   sync: OpenSync,
