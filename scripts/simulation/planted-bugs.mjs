@@ -126,8 +126,8 @@ export const PLANTED_BUGS = {
   ],
   'a change is forgotten while its record is pending': [
     'src/ledger/waiting/pending-entries.ts',
-    'SET read_again = w.read_again OR w.content_hash IS DISTINCT FROM i.hash,',
-    'SET read_again = w.read_again,',
+    ' OR w.content_hash IS DISTINCT FROM i.hash,',
+    ',',
   ],
   'waiting entries stay when their rows are delivered': [
     'src/ledger/checkpoint/checkpoint.ts',
