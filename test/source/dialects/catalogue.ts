@@ -1,5 +1,6 @@
 /** The catalog of a database: its tables and its server. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { open } from '../reading.js';
 import type { Opened } from './opened.js';
 
 /** Tables, keys, and the server. */
@@ -40,6 +41,16 @@ export function catalogue(at: Opened): void {
       // The alias may be missing in many rows: it names none.
       expect((await at.source.tables(['parents']))[0]!.uniqueKeys).toEqual([['id'], ['code']]);
       expect(await at.source.tables(['no_such_table'])).toEqual([]);
+    });
+
+    it('lists the tables of a database of many within the statement timeout', async () => {
+      const database = await dialect.create();
+      onTestFinished(() => database.drop());
+      for (let i = 0; i < 400; i++) await database.run(`CREATE TABLE t${i} (id integer PRIMARY KEY, a integer)`);
+      const source = open(database.url);
+      onTestFinished(() => source.close());
+      const names = (await source.tables()).map(({ name }) => name);
+      expect(names.filter((name) => /^t\d+$/.test(name))).toHaveLength(400);
     });
 
     it('reports server, version and clock', async () => {
