@@ -25,8 +25,23 @@ export const PLANTED_BUGS = {
   ],
   'unchanged records are not noted beside another run': [
     'src/ledger/batches/claims.ts',
-    'if (await lockClaims(trx, partition)) await raiseReadSeqs(',
-    'if ((await lockClaims(trx, partition)) && false) await raiseReadSeqs(',
+    'const raised = (await lockClaims(trx, partition))',
+    'const raised = (await lockClaims(trx, partition)) && false',
+  ],
+  'what is read of pending records is not noted beside another run': [
+    'src/ledger/batches/claims.ts',
+    '(entry.contentHash === contentHash || pending.has(index))',
+    'entry.contentHash === contentHash',
+  ],
+  'a rejection decides although an earlier copy is in doubt': [
+    'src/ledger/batches/batches.ts',
+    'if (partition.keepsRecords) await writeUnknown(',
+    'if (partition.keepsRecords && false) await writeUnknown(',
+  ],
+  'what was sent ahead of its turn stays in doubt': [
+    'src/ledger/checkpoint/checkpoint.ts',
+    "if (input.kind === 'early' && existing.waiting)",
+    "if (input.kind === 'early' && existing.waiting && false)",
   ],
   'every record that was accepted once counts as unchanged': [
     'src/ledger/batches/claims.ts',

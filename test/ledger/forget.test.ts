@@ -142,7 +142,7 @@ it('removes a record from every table', async () => {
     const hold = { mapping: 'customers', cause: 'changed', records: 2, of: 3, limit: null } as const;
     await guards.putOnHold(runId, mappingId, hold, ['a', CANARY]);
   });
-  await run((partition) => the.ledger.batches.doubt(partition, sentOf('b'), 0));
+  await run((partition) => the.ledger.batches.doubt(partition, sentOf('c'), 0));
   await run((partition) => the.ledger.batches.doubt(partition, sentOf(CANARY), 0));
   const planRun = await run(() => Promise.resolve());
   const plan = await the.ledger.removals.open(planRun, mappingId, '{}');

@@ -25,7 +25,7 @@ async function notePending(
   const id = claimed.batches[0]!.id!;
   const waiting = records.map((r) => the.pending(r, id, more));
   const batches = [{ id, pending: records.map((r) => r.externalId) }];
-  const parts = { readSeqs: read, sent: [], batches, waiting };
+  const parts = { readSeqs: read, sent: records.map((r) => the.sent(r, 'pending')), batches, waiting };
   await the.ledger.checkpoint(partition, await outcome(claimed, records, 'waiting', parts));
   return id;
 }
@@ -280,4 +280,54 @@ it('counts as an attempt what was sent, not the decision to wait for parents', a
   expect(await entry()).toEqual({ tries: 0, waits: 6 });
   await queue('retry', {});
   expect(await entry()).toEqual({ tries: 1, waits: 0 });
+});
+
+it('does not send what was read before the row of a pending record was found as it was sent', async () => {
+  const [sender, slow, quick] = [await newPartition(), await newPartition(), await newPartition()];
+  await hold(sender, [a]);
+  // The row changes and changes back; the slow reader reads it in between.
+  const between = await reading();
+  expect((await claim(quick, [a])).skipReasons).toEqual(['pending']);
+  await poll(quick, a);
+
+  expect((await claim(slow, [changed], between)).skipReasons).toEqual(['contended']);
+  expect((await claim(slow, [changed])).skipReasons).toEqual([undefined]);
+});
+
+it('is not in doubt any more once a reading ahead of its turn has sent the same again', async () => {
+  const dead = await newPartition();
+  const rows = [a, b];
+  await claim(dead, rows);
+  const successor = await the.ledger.partitions.acquire(dead.id);
+  const [left] = await the.ledger.batches.takeOverLeftBehind(successor);
+  await the.ledger.batches.recover(successor, left!, {
+    outcomes: rows.map((r) => the.sent(r, 'unknown')),
+    pending: ['a', 'b'],
+    dependencyWait: 3600,
+  });
+  // Another run has read one of the rows meanwhile, and counts it as waiting.
+  const newer = record('b', '2');
+  const other = await newPartition();
+  const read = await reading();
+  expect((await claim(other, [newer], read)).skipReasons).toEqual(['pending']);
+  await the.ledger.checkpoint(other, await outcome(null, [newer], 'waiting', { readSeqs: read }));
+
+  const again = await reading();
+  const claimed = await claim(successor, rows, again);
+  expect(claimed.skipReasons).toEqual([undefined, undefined]);
+  await the.ledger.checkpoint(successor, {
+    kind: 'early',
+    readSeqs: again,
+    result: {
+      sent: rows.map((r) => the.sent(r)),
+      batches: claimed.batches.map(({ id }) => ({ id: id!, pending: [] })),
+      waiting: [],
+    },
+    resumePoint: null,
+  });
+
+  // Full versions of the records need not wait until the platform would have dropped what it may be keeping.
+  expect((await claim(successor, [changed, newer])).skipReasons).toEqual([undefined, undefined]);
+  expect(await due()).toEqual(['b']);
+  expect(await counts(other)).toMatchObject({ waiting: 1 });
 });

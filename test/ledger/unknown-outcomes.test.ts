@@ -53,3 +53,18 @@ it('does not send again what was accepted before the platform rejected a later v
   expect((await claim(await newPartition(), [record('a', 'old')])).skipReasons).toEqual(['unchanged']);
   expect((await claim(await newPartition(), [record('a', 'new')])).skipReasons).toEqual([undefined]);
 });
+
+it('sends a record again that was rejected once an earlier copy of it was in doubt, even if its row equals what was accepted before', async () => {
+  const partition = await newPartition();
+  await deliver(partition, [record('a', 'old')]);
+  const changed = record('a', 'new');
+  const claimed = await claim(partition, [changed]);
+  // The platform may apply the copy whose response was lost, whatever it says to the next one.
+  const { tenantId, externalId, contentHash } = outcomeOf(changed, 'unknown');
+  const content = { tenantId, externalIds: [externalId], contentHashes: [contentHash] };
+  await the.ledger.batches.doubt(partition, content, 0);
+  const sent = [the.sent(changed, 'rejected')];
+  await the.ledger.checkpoint(partition, await outcome(claimed, [changed], 'deadLettered', { sent }));
+
+  expect((await claim(await newPartition(), [record('a', 'old')])).skipReasons).toEqual([undefined]);
+});

@@ -9,6 +9,7 @@ import { releaseIntents } from './release-intents.js';
 import { coalesced } from '../database/coalesced.js';
 import { lockPartition, type AcquiredPartition } from '../runs/partitions.js';
 import { hashAt, inTransaction, prepared } from '../database/statements.js';
+import { writeUnknown } from '../outcomes/sent-records.js';
 
 /** A batch that is not settled yet. */
 export interface OpenBatch {
@@ -50,7 +51,8 @@ export interface Batches {
   renew(partition: AcquiredPartition, batch: IntendedBatch): Promise<IntendedBatch>;
   /**
    * Notes that the platform may apply what was sent of these records for so many seconds from now on. The same may be sent again
-   * at once, but other content of theirs is not claimed meanwhile.
+   * at once, but other content of theirs is not claimed meanwhile, and what was accepted before is in doubt until the next
+   * outcome.
    */
   doubt(partition: AcquiredPartition, sent: SentContent, seconds: number): Promise<void>;
   /** Replaces the intent by one for each of its parts. */
@@ -129,6 +131,7 @@ export function openBatches(knex: Knex): Batches {
       inTransaction(knex, async (trx) => {
         await lockPartition(trx, partition);
         await noteDoubt(trx, partition, sent, seconds);
+        if (partition.keepsRecords) await writeUnknown(trx, partition.mappingId, sent.tenantId, sent.externalIds);
       }),
     async split(partition, batch, parts) {
       const intendedAt = Date.now();

@@ -29,6 +29,7 @@ import { lockPartition, type AcquiredPartition } from '../runs/partitions.js';
 import type { ReadSeqs } from '../read.js';
 import { changeRecords, readRecords, type RecordEntry } from '../record-index/index.js';
 import type { RecordKeys } from '../record-key.js';
+import { pendingAmong } from '../waiting/index.js';
 
 /** Why a record of a chunk is not sent now. `contended` is also the reason if nobody can say which reading is newer. */
 export type SkipReason =
@@ -79,11 +80,15 @@ export async function claimChunk(
   const keys = keysOf(request);
   const claimed = await inTransaction(knex, async (trx) => {
     await lockPartition(trx, partition);
-    if (await lockClaims(trx, partition)) await raiseReadSeqs(trx, partition.mappingId, keys, request);
+    const raised = (await lockClaims(trx, partition))
+      ? await raiseReadSeqs(trx, partition.mappingId, keys, request)
+      : undefined;
     // In this order: a batch that is settled in between is seen in at least one of the two.
     const inFlightReasons = await inFlight.find(trx, partition.mappingId, keys, request);
     const { skipReasons, changed } = await compareWithIndex(trx, partition, keys, request);
-    for (const [index, reason] of inFlightReasons) skipReasons[index] = reason;
+    for (const [index, reason] of inFlightReasons)
+      // What has become pending since the numbers were raised is read again instead.
+      skipReasons[index] = reason === 'pending' && raised?.pending.has(index) === false ? 'contended' : reason;
     const isSent = (index: number): boolean => skipReasons[index] === undefined;
     await checkGuard(trx, changed.filter(isSent));
     const sent = request.records.pick(isSent);
@@ -136,23 +141,29 @@ const NO_RUN = 0;
 
 /**
  * Gives records that this reading found unchanged its read sequence number. Otherwise somebody else who has read their
- * rows earlier, while they were different, would send what they read (ADR 0023). So do records that were never sent and whose
- * rows are marked as deleted by now: they count as marked. If nobody else reads the mapping, this is unnecessary.
+ * rows earlier, while they were different, would send what they read (ADR 0023). So do records that are pending, as somebody else
+ * may read them once they are accepted, and records that were never sent and whose rows are marked as deleted by now: they count
+ * as marked. If nobody else reads the mapping, this is unnecessary.
+ *
+ * Returns the indexes of the records that are pending.
  */
 async function raiseReadSeqs(
   trx: Knex,
   mappingId: number,
   keys: RecordKeys,
   { records, readSeqEnd }: ClaimRequest,
-): Promise<void> {
+): Promise<{ readonly pending: ReadonlySet<number> }> {
   const { contentHashes } = records;
   const readSeq = Number(readSeqEnd);
+  const pending = await pendingAmong(trx, mappingId, keys, records);
   await changeRecords(trx, mappingId, keys, (index, entry) => {
     const contentHash = contentHashes[index]!;
-    if (entry?.contentHash === contentHash) return { ...entry, readSeq: Math.max(entry.readSeq, readSeq) };
+    if (entry !== undefined && (entry.contentHash === contentHash || pending.has(index)))
+      return { ...entry, readSeq: Math.max(entry.readSeq, readSeq) };
     if (entry !== undefined || records.deletionAt(index) !== 'apply') return undefined;
     return { externalId: keys.externalIds[index]!, contentHash, readSeq, runId: NO_RUN };
   });
+  return { pending };
 }
 
 /** What the record index knows of the records. */

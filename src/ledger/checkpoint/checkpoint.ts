@@ -16,7 +16,7 @@ import { writeSentRecords, type SentBy } from '../outcomes/sent-records.js';
 import { addToCounts, countsOf, type CountsEntry } from './write-counts.js';
 import { writePeriods } from './write-periods.js';
 import { closeDeadLetters, writeDeadLetters } from './write-dead-letters.js';
-import { lockWaitingEntries, writeWaitingEntries } from '../waiting/index.js';
+import { endDoubts, lockWaitingEntries, writeWaitingEntries } from '../waiting/index.js';
 
 /** Returns what it has added to the counts. Throws `fenced_off` when a newer attempt has taken the partition over. */
 export function checkpoint(
@@ -37,6 +37,12 @@ export function checkpoint(
     await closeBatches(trx, result.batches);
     const existing = await existingEntries(trx, mappingId);
     if (existing.deadLetters) await closeDeadLetters(trx, mappingId, read, result);
+    if (input.kind === 'early' && existing.waiting)
+      await endDoubts(
+        trx,
+        mappingId,
+        result.sent.filter(({ outcome }) => outcome === 'accepted'),
+      );
     const ended = await endWaiting(trx, partition, read, result, existing.waiting);
     await writeWaitingEntries(trx, partition, read, result.waiting);
     await writeDeadLetters(trx, partition, read, result);

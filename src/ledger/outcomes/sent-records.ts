@@ -30,6 +30,22 @@ export interface SentBy {
   readonly readSeq: string;
 }
 
+/**
+ * Writes into the record index that it cannot be told what the platform has of these records, in the transaction that notes the
+ * doubt: their next outcome may be that of another copy.
+ */
+export async function writeUnknown(
+  trx: Knex,
+  mappingId: number,
+  tenantId: number,
+  externalIds: readonly string[],
+): Promise<void> {
+  const keys = { tenantIds: externalIds.map(() => tenantId), externalIds };
+  await changeRecords(trx, mappingId, keys, (_index, entry) =>
+    entry === undefined || entry.contentHash === null ? undefined : { ...entry, contentHash: null },
+  );
+}
+
 /** Writes outcomes of records that were sent into the record index, in the transaction that closes their batches. */
 export async function writeSentRecords(
   trx: Knex,
@@ -57,7 +73,9 @@ export async function writeSentRecords(
       single === undefined
         ? hashAt(accepted.hashes, index - accepted.from)
         : ACCEPTED_HASH[single.outcome](single.contentHash, entry?.contentHash ?? null);
-    return { externalId: keys.externalIds[index]!, contentHash, ...sending };
+    // A claim may have read the row again since, of a record that was pending or in doubt.
+    const readSeq = Math.max(sending.readSeq, entry?.readSeq ?? 0);
+    return { externalId: keys.externalIds[index]!, contentHash, readSeq, runId: sending.runId };
   };
   await changeRecords(trx, mappingId, keys, decide, accepted);
 }

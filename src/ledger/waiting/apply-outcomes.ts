@@ -111,9 +111,12 @@ const CHANGES: Record<Case, 'keep' | Statement> = {
 const OF_RECORDS = `unnest(CAST(:tenants AS int[]), CAST(:ids AS text[])) AS i(tenant_id, external_id)
   WHERE w.mapping_id = :mapping AND w.tenant_id = i.tenant_id AND w.external_id = i.external_id`;
 
+/** The columns of a record that is no longer pending, and whose row is to be read again. */
+export const QUEUED_AGAIN = `batch_id = NULL, reason = 'contended', read_again = false, due_at = now()`;
+
 const STATEMENTS: Record<Statement, string> = {
   remove: `DELETE FROM waiting w USING ${OF_RECORDS}`,
-  queue: `UPDATE waiting w SET batch_id = NULL, reason = 'contended', read_again = false, due_at = now() FROM ${OF_RECORDS}`,
+  queue: `UPDATE waiting w SET ${QUEUED_AGAIN} FROM ${OF_RECORDS}`,
   countHere: `UPDATE waiting w SET partition_id = :partition, counted = true FROM ${OF_RECORDS}`,
   stopCounting: `UPDATE waiting w SET counted = false FROM ${OF_RECORDS}`,
 };

@@ -23,12 +23,14 @@
  * | a claim has read its row with other content    | `recordReadingOfPending` | -       | -           | read again  | =                   |
  * | a later reading of its row has a final outcome | `applyOutcomes`          | -       | none        | = (3)       | = (3)               |
  * | an earlier reading of its row has one          | `applyOutcomes`          | -       | =           | =           | =                   |
+ * | a reading ahead of its turn has it accepted    | `endDoubts`              | -       | =           | = (4)       | = (4)               |
  * | a poll of its batch has its final outcome      | `applyOutcomes`          | -       | -           | none        | queued, contended   |
  * | a poll of an earlier batch has it              | `applyOutcomes`          | -       | =           | =           | =                   |
  *
  * (1) `pending, read again` if the queued entry may be of a newer reading. (2) In the new batch. (3) It is counted by the
  * row's outcome instead of as waiting, but claims must see that it is still in a batch. If it was in doubt, there is no entry
- * afterwards: what was sent since, with the same content, has decided.
+ * afterwards: what was sent since, with the same content, has decided. (4) If it was in doubt with the same content, there is no
+ * entry afterwards, or a queued one if its row was read.
  *
  * Beside these, `Waiting` changes when an entry is due and why it waits, which are no states, and `forget` deletes.
  *
@@ -40,6 +42,8 @@
 export { applyOutcomes, type AppliedOutcome, type IdentifiedRow } from './apply-outcomes.js';
 export { lockWaitingEntries } from './lock-entries.js';
 export {
+  endDoubts,
+  pendingAmong,
   recordReadingOfPending,
   writeRecoveredPending,
   type RecoveredBatch,
