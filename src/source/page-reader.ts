@@ -47,11 +47,14 @@ export class PageReader {
     const codes = JSON.stringify(raw.fields.map((field) => field.code));
     if (prepared.codes !== null && prepared.codes !== codes) return null;
     prepared.codes = codes;
-    refuseRepeat(plan, bounds, raw.rows.at(0));
-    if (prepared.lookahead === 0) return pageOf(prepared, raw.rows);
-    const complete = raw.cut === true ? raw.rows.length - prepared.lookahead : wanted;
-    refuseTie(plan, prepared, raw.rows.at(complete - 1), raw.rows.at(complete));
-    return pageOf(prepared, truncateRows(raw.rows, complete));
+    let { rows } = raw;
+    if (prepared.lookahead > 0) {
+      const complete = raw.cut === true ? rows.length - prepared.lookahead : wanted;
+      refuseTie(plan, prepared, rows.at(complete - 1), rows.at(complete));
+      rows = truncateRows(rows, complete);
+    }
+    refuseRepeat(plan, bounds, rows);
+    return pageOf(prepared, rows);
   }
 
   async #run(prepared: PreparedPlan, bounds: ReadBounds, rows: number, budget?: number): Promise<RawPage<Rows>> {
@@ -81,12 +84,24 @@ export class PageReader {
   }
 }
 
-/** A page that begins with the row after which it was to begin would be read again and again. */
-function refuseRepeat(plan: ReadPlan, { after }: ReadBounds, first?: SourceRow): void {
-  if (after === null || first === undefined) return;
-  const isSame = (name: string, text: string | null): boolean => first[plan.columns.indexOf(name)] === text;
-  if (after.cursor !== null && !isSame(plan.cursor!, after.cursor)) return;
-  if (plan.key.every((name, i) => isSame(name, after.key[i]!)))
+/**
+ * A page that contains the row after which it was to begin would be read again and again; it is the first row, or the last one if
+ * the database sorts that text elsewhere. If the next page were to begin after a text that cannot be written as it is,
+ * rows in between would be skipped.
+ */
+function refuseRepeat(plan: ReadPlan, { after }: ReadBounds, rows: Rows): void {
+  const last = rows.at(-1);
+  if (last === undefined) return;
+  const ordering = plan.cursor === null ? plan.key : [plan.cursor, ...plan.key];
+  const value = (row: SourceRow, name: string): string | null | undefined => row[plan.columns.indexOf(name)];
+  for (const name of ordering)
+    if (value(last, name)?.isWellFormed() === false)
+      throw keyUnusable(plan, `${name} of a row is not valid text, by which the database would not find the next row`);
+  if (after === null) return;
+  const isBound = (row: SourceRow): boolean =>
+    (after.cursor === null || value(row, plan.cursor!) === after.cursor) &&
+    plan.key.every((name, i) => value(row, name) === after.key[i]);
+  if (isBound(rows.at(0)!) || isBound(last))
     throw keyUnusable(plan, 'the database does not find a row by the text of its key');
 }
 

@@ -29,6 +29,15 @@ describe.skipIf(!isHere('SQLite')).each([sqlite])('$name', ({ create }) => {
     }
   });
 
+  it.each([
+    ['is no valid text', `('a'), (CAST(x'c3' AS text)), (CAST(x'c8' AS text))`, 'is not valid text'],
+    ['is bytes', `('b'), ('c'), (x'61'), (x'62')`, 'does not find a row by the text of its key'],
+  ])('refuses a key by which it would skip or repeat rows, as one of a row %s', async (name, values, reason) => {
+    const table = `odd_${name.replaceAll(' ', '_')}`;
+    await database.run(`CREATE TABLE ${table} (id text PRIMARY KEY); INSERT INTO ${table} VALUES ${values}`);
+    await expect(readAll(source, plan(table, ['id']), 100)).rejects.toThrow(reason);
+  });
+
   it('gives each row its own text if a row is written while texts that are not UTF-8 are read again', async () => {
     await database.run(
       `CREATE TABLE latin (id int PRIMARY KEY, name text);
