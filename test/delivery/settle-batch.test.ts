@@ -8,6 +8,7 @@ import { ALL_ACCEPTED, type BatchOutcomes } from '../../src/delivery/upload/outc
 import { batchOutcomes } from '../../src/delivery/upload/settle-batch.js';
 import type { PartitionContext } from '../../src/delivery/partition-context.js';
 import type { SentBatch } from '../../src/delivery/upload/upload-batch.js';
+import type { MappedRecord } from '../../src/domain/records/record.js';
 import { recordOf, RecordList } from '../../src/records/record-list.js';
 import type { BatchStatus } from '../../src/platform/contract/batches.js';
 import { createRequestLimit } from '../../src/platform/request-limit.js';
@@ -41,6 +42,13 @@ function statusOf(counts: Counts, failures: readonly string[] = [], waiting: rea
     })),
   };
 }
+const countsOf = (total: number, processed: number, successful: number, pending: number): BatchStatus['progress'] => ({
+  totalRecords: total,
+  processedRecords: processed,
+  successfulRecords: successful,
+  pendingRecords: pending,
+  failedRecords: 0,
+});
 const failed = (id: string): string => `externalId ${JSON.stringify(id)}: /name is too long`;
 
 it.each([
@@ -61,28 +69,55 @@ it.each([
 });
 
 it.each([
-  ['the platform says that it is complete', statusOf({ ok: 1, total: 3 }), true],
-  ['nothing is open but what waits', statusOf({ ok: 2, pending: 1, completed: false }), true],
-  ['some are not processed yet', statusOf({ ok: 1, pending: 1, total: 3, completed: false }), false],
-  ['all are processed, but it is not complete', statusOf({ ok: 3, completed: false }), false],
-  ['nothing has happened', statusOf({ total: 3, completed: false }), false],
-])('decides whether a batch is settled, if %s', (_, status, expected) => {
-  expect(isProcessed(status)).toBe(expected);
+  ['the platform says that it is complete', statusOf({ ok: 1, total: 3 }), 1, true],
+  [
+    'it is complete since the year 1',
+    { ...statusOf({ ok: 1, total: 3 }), completedAt: '0001-01-01T00:00:00Z' },
+    1,
+    false,
+  ],
+  ['it is complete since no time at all', { ...statusOf({ ok: 1, total: 3 }), completedAt: '' }, 1, false],
+  ['nothing is open but what waits', statusOf({ ok: 2, pending: 1, completed: false }, [], ['c']), 1, true],
+  ['some are counted as pending and not listed', statusOf({ ok: 2, pending: 1, completed: false }), 1, false],
+  ['these stay pending', statusOf({ ok: 2, pending: 1, completed: false }), 3, true],
+  ['some are not processed yet', statusOf({ ok: 1, pending: 1, total: 3, completed: false }, [], ['c']), 9, false],
+  [
+    'those that wait count as processed',
+    { ...statusOf({ ok: 1, pending: 1, completed: false }, [], ['c']), progress: countsOf(3, 2, 1, 1) },
+    9,
+    false,
+  ],
+  ['all are processed, but it is not complete', statusOf({ ok: 3, completed: false }), 9, false],
+  ['nothing has happened', statusOf({ total: 3, completed: false }), 9, false],
+])('decides whether a batch of three is settled, if %s', (_, status, polls, expected) => {
+  expect(isProcessed(status, 3, polls)).toBe(expected);
 });
 
-const NEW = recordOf('north', 'a', ['a'], JSON.stringify({ customerId: 'a', name: 'new' }));
+const recordNamed = (id: string) => recordOf('north', id, [id], JSON.stringify({ customerId: id, name: 'new' }));
+const NEW = recordNamed('a');
 
 /** A batch of one record, whose status is this, and of which the platform stores so much (null: nothing). */
-async function settled(
-  status: BatchStatus,
-  stored: object | null,
-  onConflict: 'upsert' | 'reject',
+const settled = (status: BatchStatus, stored: object | null, onConflict: 'upsert' | 'reject'): Promise<BatchOutcomes> =>
+  settledBatch(
+    [NEW],
+    success(status),
+    () => (stored === null ? NOTHING : success({ result: { resourceExternalId: 'a', data: stored } })),
+    onConflict,
+  );
+
+const NOTHING = answer(404, { success: false, message: 'not there' });
+
+/** A batch of these records; the platform says this when it is asked about the batch, and about a record. */
+async function settledBatch(
+  records: readonly MappedRecord[],
+  ofBatch: Answer,
+  ofRecord: (externalId: string) => Answer,
+  onConflict: 'upsert' | 'reject' = 'upsert',
 ): Promise<BatchOutcomes> {
-  const resource = { resourceExternalId: 'a', data: stored };
-  const nothing = answer(404, { success: false, message: 'not there' });
   const say: Answer = (response, request) => {
     const isStatus = request.url.startsWith('/api/batches/');
-    (isStatus ? success(status) : stored === null ? nothing : success({ result: resource }))(response, request);
+    const id = decodeURIComponent(new URL(request.url, 'http://platform').pathname.split('/').at(-1)!);
+    (isStatus ? ofBatch : ofRecord(id))(response, request);
   };
   const { client: platform } = await stubPlatform([say]);
   const schema = { name: 'customer', schema: { type: 'object', properties: {} } };
@@ -94,7 +129,7 @@ async function settled(
     signal: new AbortController().signal,
     partition: { runId: '1' },
   } as unknown as PartitionContext;
-  const batch = { id: '1', tenant: 'north', tenantId: 1, records: RecordList.of([NEW]), platformBatchId: 'p1' };
+  const batch = { id: '1', tenant: 'north', tenantId: 1, records: RecordList.of(records), platformBatchId: 'p1' };
   const sent: SentBatch = { ...batch, intendedAt: 0, recorded: Promise.resolve() };
   const logger = new DefaultLogger('ERROR', () => undefined);
   return new MockActivityEnvironment({}, { logger }).run(() => batchOutcomes(context, sent));
@@ -126,4 +161,34 @@ it.each([
   ['one waits by its name', statusOf({ ok: 1 }, [], ['a'])],
 ])('does not consider the whole batch accepted if %s', async (_, status) => {
   expect(await settled(status, OLD, 'upsert')).not.toBe(ALL_ACCEPTED);
+});
+
+const [ONE, TWO, THREE] = ['1', '2', '3'].map(recordNamed) as [MappedRecord, MappedRecord, MappedRecord];
+const kinds = (outcomes: BatchOutcomes): object =>
+  Object.fromEntries(
+    [...(outcomes as Exclude<BatchOutcomes, typeof ALL_ACCEPTED>)].map(([id, { kind }]) => [id, kind]),
+  );
+
+it('takes no record for the failed one because a message seems to name it and the platform has its name in another form', async () => {
+  const status = statusOf({ ok: 2, failed: 1 }, ['record 1: name is invalid']);
+  // The index of the record that has failed is the id of another one.
+  const outcomes = await settledBatch([ONE, TWO, THREE], success(status), (id) =>
+    id === '2' ? NOTHING : success({ result: { resourceExternalId: id, data: { customerId: id, name: 'New' } } }),
+  );
+  expect(kinds(outcomes)).toEqual({ 1: 'unknown', 2: 'unknown', 3: 'unknown' });
+});
+
+it('does not read back others than those that failed by name, if the platform has none of these', async () => {
+  const asked: string[] = [];
+  const status = statusOf({ ok: 2, failed: 1 }, [failed('2')]);
+  const outcomes = await settledBatch([ONE, TWO, THREE], success(status), (id) => (asked.push(id), NOTHING));
+  expect(kinds(outcomes)).toEqual({ 1: 'accepted', 2: 'rejected', 3: 'accepted' });
+  expect(asked).toEqual(['2']);
+});
+
+it('leaves it open whether a record is stored that the platform refuses to look up', async () => {
+  const status = statusOf({ ok: 2, failed: 1 });
+  const refused = answer(400, { success: false, message: 'no such path' });
+  const outcomes = await settledBatch([ONE, TWO, THREE], success(status), () => refused);
+  expect(kinds(outcomes)).toEqual({ 1: 'unknown', 2: 'unknown', 3: 'unknown' });
 });

@@ -131,7 +131,7 @@ export class ChunkResultBuilder {
     const pending: string[] = [];
     for (const record of records) {
       const outcome = outcomes.get(record.externalId) ?? { kind: 'unknown' };
-      this.#addOutcome(record, outcome, id);
+      this.#addOutcome(record, outcome, { id, records: records.length });
       if (outcome.kind === 'pending') pending.push(record.externalId);
     }
     if (id !== null) this.#batches.push({ id, pending });
@@ -142,7 +142,7 @@ export class ChunkResultBuilder {
     this.#endRow(row, 'deadLettered');
   }
 
-  #addOutcome(record: MappedRecord, outcome: Outcome, batchId: string | null): void {
+  #addOutcome(record: MappedRecord, outcome: Outcome, batch: { id: string | null; records: number }): void {
     const { retry } = this.#context;
     switch (outcome.kind) {
       case 'accepted':
@@ -160,7 +160,8 @@ export class ChunkResultBuilder {
       }
       case 'unknown':
         this.#noteSent(record, 'unknown');
-        if (retry !== undefined && retry.triesOf(record) >= times('childAttempts'))
+        // Of several records, another one may be at fault.
+        if (batch.records === 1 && retry !== undefined && retry.triesOf(record) >= times('childAttempts'))
           return this.#addDeadLetter(neverAccepted(record));
         return this.#queue(record, 'unknown', seconds('readAgain'));
       case 'pending':
@@ -171,7 +172,7 @@ export class ChunkResultBuilder {
           reason: 'dependency',
           // A batch with pending records has an id: settle-batch.ts has written it to the ledger, so that it can be
           // polled.
-          batchId: batchId!,
+          batchId: batch.id!,
           contentHash: record.contentHash,
           missing: outcome.missing,
           expiresAt: outcome.expiresAt,

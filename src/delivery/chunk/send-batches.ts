@@ -27,7 +27,7 @@ export async function sendBatches(
   const send = async (batch: IntendedBatch): Promise<SettledBatch[]> => {
     const uploaded = await uploadBatch(context, batch, unsent);
     rejected.push(...uploaded.rejected);
-    for (const mark of uploaded.withoutRecord) outcomes.addBatch(mark, ALL_ACCEPTED);
+    for (const single of uploaded.settled) outcomes.addBatch(single, ALL_ACCEPTED);
     return allEnded(uploaded.sent.map((part) => settleBatch(context, part, readSeq)));
   };
   let settled: SettledBatch[];

@@ -87,7 +87,9 @@ async function storedOf(
   const keys = open.filter(isRowKnown).map((row) => row.sourceKey);
   const chunk = await readChunkByValues(deps.ledger, sync, mapping, mapping.plan.key, keys);
   const same = [...chunk.records].filter((r) => r.tenant === tenant && r.contentHash === sent.get(r.externalId));
-  const absent = new Set((await notStored(context, tenant, same, { isProcessed: false })).map((r) => r.externalId));
+  const absent = new Set(
+    (await notStored(context, tenant, same, { isProcessed: false })).map(({ record }) => record.externalId),
+  );
   return new Set(same.map((r) => r.externalId).filter((id) => !absent.has(id)));
 }
 

@@ -11,10 +11,14 @@ import { resolveParents } from './resolve-parents.js';
 import type { PartitionContext } from '../partition-context.js';
 import { LOOK_UP_ROWS } from '../../reading/read-rows-by-values.js';
 
-/**
- * Fetches the parents that pending records lack, all at once, and notes for each record whether its parents may come.
- */
+/** Fetches the parents that pending records lack, and notes for each record whether its parents may come. */
 export async function fetchParents(context: PartitionContext, pending: readonly PendingChild[]): Promise<void> {
+  // A million may be pending, and the records of their parents would be in memory together.
+  for (let i = 0; i < pending.length; i += LOOK_UP_ROWS)
+    await fetchParentsOf(context, pending.slice(i, i + LOOK_UP_ROWS));
+}
+
+async function fetchParentsOf(context: PartitionContext, pending: readonly PendingChild[]): Promise<void> {
   const missedBy = ({ batch: { tenant }, missing, listed }: PendingChild): ParentReference[] => {
     const byPlatform = (listed?.missingDependencies ?? []).map((d) => ({ ...d, schemaName: d.schemaName ?? '' }));
     return referencesTo(missing.length > 0 ? missing : byPlatform, tenant);

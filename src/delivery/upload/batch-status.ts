@@ -19,21 +19,34 @@ export interface PollResult {
   readonly processed: boolean;
 }
 
-/** Polls at growing intervals until only pending records are open or the deadline has passed. */
+/**
+ * Polls at growing intervals until only pending records are open or the deadline has passed.
+ *
+ * @param sent how many records the batch was sent with
+ */
 export async function pollUntilProcessed(
   context: PartitionContext,
-  platformBatchId: string,
-  tenant: string,
+  {
+    platformBatchId,
+    tenant,
+    sent,
+  }: { readonly platformBatchId: string; readonly tenant: string; readonly sent: number },
 ): Promise<PollResult> {
   const { sync, signal } = context;
   const deadline = performance.now() + sync.spec.upload.batchDeadline * 1000;
   let status: BatchStatus | null = null;
   let delay = milliseconds('batchFirstPoll');
+  const counted = { progress: '', times: 0 };
   while (performance.now() < deadline) {
     await sleep(delay * (0.75 + Math.random() / 2), undefined, { signal });
     status = await statusOf(context, platformBatchId, tenant);
     // A 404 soon after the 202 means that the batch is not visible yet.
-    if (status !== null && isProcessed(status)) return { status, processed: true };
+    if (status !== null) {
+      const progress = JSON.stringify(status.progress);
+      counted.times = progress === counted.progress ? counted.times + 1 : 1;
+      counted.progress = progress;
+      if (isProcessed(status, sent, counted.times)) return { status, processed: true };
+    }
     delay = Math.min(milliseconds('batchLongestPoll'), delay * times('batchPollFactor'));
   }
   warnOnce('batch_stuck', context, platformBatchId, status);
@@ -56,10 +69,26 @@ export const statusOf = (
     }),
   );
 
-/** Whether the batch is complete, or no record is open except pending ones. */
-export function isProcessed({ completedAt, progress }: BatchStatus): boolean {
-  if (completedAt != null) return true;
-  return progress.pendingRecords > 0 && progress.processedRecords + progress.pendingRecords >= progress.totalRecords;
+/** So often must the counters be the same for records that are counted as pending, and not listed, to wait for their parents. */
+const STEADY_POLLS = 3;
+
+/**
+ * Whether the batch is complete, or no record is open except pending ones. A platform may count records as pending until it has
+ * looked at them: those that it lists wait for their parents, others if nothing moves any more.
+ *
+ * @param sent how many records the batch was sent with
+ * @param polls in how many polls, one after the other, the counters were the same
+ */
+export function isProcessed(
+  { completedAt, progress, pendingResources }: BatchStatus,
+  sent: number,
+  polls: number,
+): boolean {
+  // Some write a time that is none, such as the year 1, as long as there is none.
+  if (Date.parse(completedAt ?? '') > 0) return true;
+  const { successfulRecords, failedRecords, pendingRecords } = progress;
+  if (pendingRecords === 0 || successfulRecords + failedRecords + pendingRecords < sent) return false;
+  return (pendingResources?.length ?? 0) >= pendingRecords || polls >= STEADY_POLLS;
 }
 
 /** Whether all of the batch's records are counted as successful, and none is counted or listed as anything else. */

@@ -35,19 +35,22 @@ export async function provenOutcomes(
   const { failedRecords } = status.progress;
   const failed = (records: readonly MappedRecord[]) => notStored(context, batch.tenant, records, { isProcessed: true });
   let absent = await failed(open.filter(({ externalId }) => named.has(externalId)));
-  // If the named records explain all failures that are counted, all others are accepted and need not be read back.
-  if (!(agrees && absent.length === failedRecords)) {
+  // If the named records explain all failures that are counted, all others are accepted and need not be read back. One that is stored
+  // otherwise explains none: a message may mean another record, and the platform may have changed the form of this one.
+  const explainsAll = absent.length === failedRecords && !absent.some(({ differs }) => differs);
+  if (!(agrees && explainsAll)) {
     absent = [...absent, ...(await failed(open.filter(({ externalId }) => !named.has(externalId))))];
   }
-  const isAbsent = new Set(absent.map(({ externalId }) => externalId));
+  const isAbsent = new Set(absent.map(({ record }) => record.externalId));
   for (const { externalId } of open) if (!isAbsent.has(externalId)) outcomes.set(externalId, 'accepted');
   // Fewer absent records than counted failures are also consistent: a failed record may be stored from an earlier upload.
   const isCounted = addsUp && absent.length <= failedRecords + unlistedPending;
   if (!isCounted) warnOnce('batch_inconsistent', context, batch.platformBatchId, status);
-  const failedByName = absent.filter(({ externalId }) => named.has(externalId));
+  const failedByName = absent.filter(({ record }) => named.has(record.externalId));
   // If the platform counts more pending records than it lists, those that it does not name as failed are pending.
   const allFailedNamed = failedByName.length === failedRecords;
-  for (const { externalId } of absent) {
+  for (const { record } of absent) {
+    const { externalId } = record;
     const isRejected = unlistedPending === 0 || (allFailedNamed && named.has(externalId));
     outcomes.set(externalId, !isCounted ? 'unknown' : isRejected ? 'rejected' : 'pending');
   }
@@ -65,7 +68,7 @@ export async function storedOutcomes(
     status === null ? new Map<string, never>() : provenByCounters(status, externalIds, externalIds.length).listed;
   const open = [...records].filter(({ externalId }) => !listed.has(externalId));
   const absent = new Set(
-    (await notStored(context, tenant, open, { isProcessed: false })).map(({ externalId }) => externalId),
+    (await notStored(context, tenant, open, { isProcessed: false })).map(({ record }) => record.externalId),
   );
   const outcomes = new Map<string, ProvenOutcome>();
   for (const id of listed.keys()) outcomes.set(id, 'pending');

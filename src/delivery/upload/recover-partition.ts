@@ -48,7 +48,8 @@ const dependencyWaitOf = ({ mapping: { spec } }: PartitionContext): number =>
   referencesOf(spec.schema.schema).length > 0 ? spec.options.dependencyWaitTimeout : 0;
 
 async function poll(context: PartitionContext, batch: OpenBatch, platformBatchId: string): Promise<void> {
-  const { status } = await pollUntilProcessed(context, platformBatchId, batch.tenant);
+  const { tenant, records: sent } = batch;
+  const { status } = await pollUntilProcessed(context, { platformBatchId, tenant, sent });
   const counted = status === null ? null : provenByCounters(status, batch.externalIds, batch.records);
   const dependencyWait = dependencyWaitOf(context);
   // Of records that the platform counts as pending and does not list, any may be one.

@@ -33,7 +33,12 @@ export async function settleBatch(context: PartitionContext, batch: SentBatch, r
 
 /** Waits until the batch is processed or its deadline has passed, and returns what is proved by then. */
 export async function batchOutcomes(context: PartitionContext, batch: SentBatch): Promise<BatchOutcomes> {
-  const { status, processed } = await pollUntilProcessed(context, batch.platformBatchId, batch.tenant);
+  const { platformBatchId, tenant, records: sentRecords } = batch;
+  const { status, processed } = await pollUntilProcessed(context, {
+    platformBatchId,
+    tenant,
+    sent: sentRecords.length,
+  });
   if (processed && isAllAccepted(status!, batch.records.length)) return ALL_ACCEPTED;
   const { externalIds } = batch.records;
   const failures = namedFailures(status?.errors?.recordErrors ?? [], new Set(externalIds));

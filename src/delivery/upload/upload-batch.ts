@@ -35,8 +35,11 @@ export interface RejectedRecord {
 export interface UploadResult {
   readonly sent: readonly SentBatch[];
   readonly rejected: readonly RejectedRecord[];
-  /** Marks that the platform refuses, since it has no record to mark: nothing is left to be done. */
-  readonly withoutRecord: readonly IntendedBatch[];
+  /**
+   * Single records that the platform refuses and that leave nothing to be done: marks of records that it does not have, and
+   * records that it has as they were sent.
+   */
+  readonly settled: readonly IntendedBatch[];
 }
 
 /** Milliseconds that one POST may take, and the age at which its intent is renewed first: both fit into one delay. */
@@ -59,15 +62,17 @@ export async function uploadBatch(
   unsent: UnsentBatches,
 ): Promise<UploadResult> {
   const result = await uploadWhole(context, intended, unsent);
-  if (result.kind === 'sent') return { sent: [result.batch], rejected: [], withoutRecord: [] };
+  if (result.kind === 'sent') return { sent: [result.batch], rejected: [], settled: [] };
   const { batch } = result;
   if (batch.records.length > 1) return uploadHalves(context, batch, result.error, unsent);
   const record = batch.records.at(0);
-  if (marksAsDeleted(record) && (await notStored(context, batch.tenant, [record], { isProcessed: true })).length === 0)
-    return { sent: [], rejected: [], withoutRecord: [batch] };
+  // An earlier copy, whose response was lost, may have been taken: then the record "exists".
+  const mayBeStored = marksAsDeleted(record) || context.mapping.spec.options.onConflict === 'reject';
+  if (mayBeStored && (await notStored(context, batch.tenant, [record], { isProcessed: true })).length === 0)
+    return { sent: [], rejected: [], settled: [batch] };
   const rejected = rejectedAlone(context, batch, result.error);
   await stopIfAllRefused(context, rejected.record, rejected.error);
-  return { sent: [], rejected: [rejected], withoutRecord: [] };
+  return { sent: [], rejected: [rejected], settled: [] };
 }
 
 /** Uploads the batch, again and again if that can help. Returns it with its latest intent. */
@@ -230,11 +235,11 @@ async function uploadHalves(
   for (const half of halves) results.push(await uploadBatch(context, half, unsent));
   const sent = results.flatMap((r) => r.sent);
   const rejected = results.flatMap((r) => r.rejected);
-  const withoutRecord = results.flatMap((r) => r.withoutRecord);
+  const settled = results.flatMap((r) => r.settled);
   // Refused together and accepted in halves: there were too many of them, whatever the platform's message said.
   if (!tooLong && rejected.length === 0 && sent.length === halves.length)
     context.mapping.batchLimits.tooMany(batch.records.length);
-  return { sent, rejected, withoutRecord };
+  return { sent, rejected, settled };
 }
 
 const bodyOf = ({ records }: IntendedBatch): Buffer => records.joined('{"resources":[', ']}');

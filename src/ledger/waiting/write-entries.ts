@@ -85,8 +85,9 @@ const entryOf = (record: WaitingRecord) => ({
       }),
 });
 
-/** ISO 8601; null if the platform's text is not a time. */
+/** ISO 8601; null if the platform's text is not a time of the years 1 to 9999, which is all that PostgreSQL reads in that form. */
 function timestampOrNull(text: string | null): string | null {
   const ms = text === null ? NaN : Date.parse(text);
-  return Number.isNaN(ms) ? null : new Date(ms).toISOString();
+  const iso = Number.isNaN(ms) ? '' : new Date(ms).toISOString();
+  return /^(?!0000)\d{4}-/.test(iso) ? iso : null;
 }

@@ -35,7 +35,7 @@ export const TransactionResource = Type.Object(
 /** Response of 4.5 and 4.8. */
 export const BatchAccepted = Type.Object({
   batchId: Text('poll it with 4.14'),
-  recordCount: Count,
+  recordCount: Maybe(Count),
   message: Maybe(Type.String()),
   schemaDefinitionId: Maybe(Type.String()),
 });

@@ -329,7 +329,6 @@ export const BAD_ACCEPTANCES: Readonly<Record<string, readonly [BadResponse, str
   'a batch that is a number': [data({ batchId: 7 }), 'data.batchId must be string'],
   'a batch that is an object': [data({ batchId: {} }), 'data.batchId must be string'],
   'an empty batch': [data({ batchId: '' }), 'data.batchId must NOT have fewer than 1 characters'],
-  'no number of records': [data({ recordCount: undefined }), "data must have required property 'recordCount'"],
   'a number of records in words': [data({ recordCount: '1' }), 'data.recordCount must be integer'],
   'a negative number of records': [data({ recordCount: -1 }), 'data.recordCount must be >= 0'],
   'one and a half records': [data({ recordCount: 1.5 }), 'data.recordCount must be integer'],
