@@ -276,8 +276,8 @@ export const PLANTED_BUGS = {
   ],
   'a mark that the platform refuses is a dead letter though there is no record': [
     'src/delivery/upload/not-stored.ts',
-    'if (stored === null) return isProcessed && marksAsDeleted(record);',
-    'if (stored === null) return isProcessed && marksAsDeleted(record) && record.externalId === null;',
+    'if (stored === null) return isProcessed && marksAsDeleted(record) ?',
+    'if (stored === null) return isProcessed && marksAsDeleted(record) && record.externalId === null ?',
   ],
   'a continued run leaves out the rest of a stage': [
     'workflows/load-stage.ts',

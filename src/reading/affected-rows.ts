@@ -111,12 +111,21 @@ export async function changedByProblems(
         'column_missing',
         `${nameOf(through!)} of ${table} lacks columns of the key: ${lacking.join(', ')}. Columns: ${listed(found)}`,
       );
+    const ofRelation = through === null ? null : await columnsOf(source, relation);
+    for (const name of ofRelation === null ? [] : key) {
+      const [one, other] = [found.get(name), ofRelation!.get(name)];
+      if (one !== undefined && other !== undefined && mayDiffer(one, other))
+        report(
+          'changes_key',
+          `${name} of ${nameOf(through!)} is ${one.databaseType}, and that of the mapping is ${other.databaseType}: their values may have different texts; use columns of one type`,
+        );
+    }
     for (const { name, equals } of columns) {
       const [one, other] = [ofTable.get(name), found.get(equals)];
       if (one === undefined) report('column_missing', `no column "${name}" in ${table}. Columns: ${listed(ofTable)}`);
       else if (other === undefined)
         report('column_missing', `no column "${equals}" in ${nameOf(through ?? relation)}. Columns: ${listed(found)}`);
-      else if (one.type !== other.type)
+      else if (mayDiffer(one, other))
         report(
           'changes_key',
           `${name} of ${table} is ${one.databaseType}, and ${equals} of ${nameOf(through ?? relation)} is ${other.databaseType}: their values may have different texts; use columns of one type`,
@@ -125,6 +134,13 @@ export async function changedByProblems(
   }
   return problems;
 }
+
+/** PostgreSQL pads values of `char(n)`, and compares them as padded with others of that type alone. */
+const isPadded = ({ databaseType }: SourceColumn): boolean => databaseType.startsWith('character(');
+
+/** Whether values of the two columns that are equal may have different texts. */
+const mayDiffer = (one: SourceColumn, other: SourceColumn): boolean =>
+  one.type !== other.type || isPadded(one) !== isPadded(other);
 
 type Columns = ReadonlyMap<string, SourceColumn>;
 

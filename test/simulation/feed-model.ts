@@ -92,6 +92,7 @@ export class FeedModel {
           keys: [key],
         })),
         truncated: [],
+        unnamed: [],
         position: isInside ? null : position(at),
         committedAt: null,
       };

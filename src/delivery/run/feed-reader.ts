@@ -181,7 +181,7 @@ export class FeedReader {
       for (const { mappingId, mapping, tables } of this.#fed)
         for (const { table, columns, through } of tables)
           if (through !== null && isSameTable(table, rows.table))
-            for await (const keys of keysThrough(this.#source, through, valuesOf(mapping, columns, rows), signal))
+            for await (const keys of keysThrough(this.#source, through, valuesOf(mapping, columns, rows) ?? [], signal))
               yield { mappingId, keys };
   }
 
@@ -254,7 +254,11 @@ async function affectingTables(
     const [found] = await source.tables([changedBy.table]);
     const table = found && reported.find((each) => isSameTable(each, found));
     if (table === undefined) return null;
-    tables.push({ table, isOwn: isOwnTable(spec, changedBy.table), ...affectedRows(changedBy, spec.key) });
+    const affected = affectedRows(changedBy, spec.key);
+    const { identity } = table;
+    if (identity !== undefined && affected.columns.some((column) => identity?.includes(column) !== true))
+      throw unidentified(spec.name, affected.columns, table.name, identity ?? []);
+    tables.push({ table, isOwn: isOwnTable(spec, changedBy.table), ...affected });
   }
   if (tables.length === 0) return null;
   const [problem] = await changedByProblems(source, spec);
@@ -284,26 +288,46 @@ function changesOf(group: ChangeGroup, fed: readonly ReportedMapping[]): Recorde
   return fed
     .map(({ mappingId, mapping, tables }) => {
       const truncated = tables.filter(({ table }) => group.truncated.some((each) => isSameTable(each, table)));
+      const keys: SourceKey[] = [];
+      let isUnnamed = tables.some(({ table }) => group.unnamed.some((each) => isSameTable(each, table)));
+      for (const rows of group.rows)
+        for (const { table, columns, through } of tables) {
+          if (!isSameTable(table, rows.table)) continue;
+          const values = valuesOf(mapping, columns, rows);
+          isUnnamed ||= values === null;
+          if (through === null) keys.push(...(values ?? []));
+        }
+      const areDeletions = truncated.every(({ isOwn }) => isOwn);
       return {
         mappingId,
-        keys: group.rows.flatMap((rows) =>
-          tables
-            .filter(({ table, through }) => through === null && isSameTable(table, rows.table))
-            .flatMap(({ columns }) => valuesOf(mapping, columns, rows)),
-        ),
-        unnamed: truncated.length === 0 ? null : truncated.every(({ isOwn }) => isOwn) ? 'deletions' : 'changes',
+        keys,
+        unnamed: isUnnamed ? 'changes' : truncated.length === 0 ? null : areDeletions ? 'deletions' : 'changes',
       } satisfies RecordedChanges;
     })
     .filter(({ keys, unnamed }) => keys.length > 0 || unnamed !== null);
 }
 
-/** The values of these columns. Throws `config_invalid` if the feed identifies rows by others. */
-function valuesOf(mapping: string, wanted: readonly string[], { table, columns, keys }: RowsOfTable): SourceKey[] {
+/**
+ * The values of these columns; null if the feed has identified the rows by others, as it did before the table's key or REPLICA IDENTITY
+ * was changed. Throws `config_invalid` if it cannot identify any.
+ */
+function valuesOf(
+  mapping: string,
+  wanted: readonly string[],
+  { columns, keys, problem }: RowsOfTable,
+): SourceKey[] | null {
+  if (problem !== undefined) throw new PartnerSyncError('config_invalid', `mapping ${mapping}: ${problem}`);
   const places = wanted.map((column) => columns.indexOf(column));
-  if (places.includes(-1))
-    throw new PartnerSyncError(
-      'config_invalid',
-      `mapping ${mapping}: the change feed identifies rows of ${table.name} by (${columns.join(', ')}), and the mapping needs (${wanted.join(', ')}); partner-sync check says what to change`,
-    );
-  return keys.map((key) => places.map((place) => key[place]!));
+  return places.includes(-1) ? null : keys.map((key) => places.map((place) => key[place]!));
 }
+
+const unidentified = (
+  mapping: string,
+  wanted: readonly string[],
+  table: string,
+  columns: readonly string[],
+): PartnerSyncError =>
+  new PartnerSyncError(
+    'config_invalid',
+    `mapping ${mapping}: the change feed identifies rows of ${table} by (${columns.join(', ')}), and the mapping needs (${wanted.join(', ')}); partner-sync check says what to change`,
+  );

@@ -52,6 +52,8 @@ export interface RowsOfTable {
   readonly columns: readonly string[];
   /** Their values, as a page would have them. Of a row whose key has changed, both keys. A key may occur several times. */
   readonly keys: readonly SourceKey[];
+  /** Why nobody can tell which rows have changed, if the feed reports the table and nothing that identifies its rows. */
+  readonly problem?: string;
 }
 
 /** Some changes, in the order of their commits. */
@@ -59,6 +61,8 @@ export interface ChangeGroup {
   readonly rows: readonly RowsOfTable[];
   /** Tables that have been emptied by TRUNCATE: nobody knows which rows they had. */
   readonly truncated: readonly FeedTable[];
+  /** Tables of which the feed does not tell each row that has changed. */
+  readonly unnamed: readonly FeedTable[];
   /** Up to where the feed is read with this group; null in the middle of a transaction. */
   readonly position: FeedPosition | null;
   /** When the last of these changes was committed, by the source's clock; null if the feed does not tell. */
@@ -85,6 +89,8 @@ export interface FeedState {
 export interface ReportedTable extends FeedTable {
   /** Differs once the table was not reported for a while, or is another one of its name; absent if the source does not tell. */
   readonly since?: string;
+  /** The columns by which it tells rows from now on, null if there are none; absent if the source does not tell. */
+  readonly identity?: readonly string[] | null;
 }
 
 /** An open feed. Only one process reads it at a time. */

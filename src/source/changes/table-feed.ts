@@ -120,7 +120,7 @@ class TableFeed implements ChangeFeed {
       : null;
   }
 
-  async #changesOf(rows: readonly RecordedRow[]): Promise<Pick<ChangeGroup, 'rows' | 'truncated'>> {
+  async #changesOf(rows: readonly RecordedRow[]): Promise<Pick<ChangeGroup, 'rows' | 'truncated' | 'unnamed'>> {
     const bySource = new Map<string, { readonly keys: Map<string, RecordedKey>; isTruncated: boolean }>();
     for (const { source, keys } of rows) {
       const of = getOrInsert(bySource, source, () => ({ keys: new Map<string, RecordedKey>(), isTruncated: false }));
@@ -142,7 +142,7 @@ class TableFeed implements ChangeFeed {
         keys: [...keys.values()].filter(isWhole).map((key) => key.map((value, i) => texts[i]!(value))),
       });
     }
-    return { rows: changed, truncated };
+    return { rows: changed, truncated, unnamed: [] };
   }
 }
 

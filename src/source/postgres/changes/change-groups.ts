@@ -19,7 +19,8 @@ export interface GroupingInput {
   /** The messages are all that there are up to here. */
   readonly through: bigint;
   readonly origin: string;
-  keyColumns(table: SlotTable): Promise<readonly KeyColumn[]>;
+  /** The columns, or why there are none. */
+  keyColumns(table: SlotTable): Promise<readonly KeyColumn[] | string>;
 }
 
 type Begin = Extract<SlotMessage, { kind: 'begin' }>;
@@ -45,7 +46,7 @@ export async function* groupsOf(input: GroupingInput): AsyncGenerator<ChangeGrou
 
 class Grouping {
   readonly #input: GroupingInput;
-  readonly #columns = new Map<SlotTable, readonly KeyColumn[]>();
+  readonly #columns = new Map<SlotTable, readonly KeyColumn[] | string>();
   #keys = new ChangedKeys();
   #transaction: Begin | undefined;
   /** Whether keys of the transaction have been added, and its end is still to come. */
@@ -123,7 +124,7 @@ class Grouping {
     return this.#transaction !== undefined && this.#transaction.start < this.#input.after;
   }
 
-  async #learn(table: SlotTable): Promise<readonly KeyColumn[]> {
+  async #learn(table: SlotTable): Promise<readonly KeyColumn[] | string> {
     const columns = await this.#input.keyColumns(table);
     this.#columns.set(table, columns);
     return columns;

@@ -1,14 +1,16 @@
 /** Collects the keys of changed rows by their tables, until they are enough for a group. */
-import type { RowsOfTable, FeedTable } from '../../../domain/source/change-feed.js';
+import type { ChangeGroup, FeedTable, RowsOfTable } from '../../../domain/source/change-feed.js';
 import type { SourceKey } from '../../../domain/source/source-key.js';
 import type { KeyColumn } from './key-columns.js';
-import { malformed } from './message-bytes.js';
 import { UNCHANGED, type SlotRow, type SlotTable } from './slot-messages.js';
 
 /** The keys of one group. */
 export class ChangedKeys {
   readonly #keys = new Map<SlotTable, { readonly columns: readonly KeyColumn[]; readonly keys: SourceKey[] }>();
+  /** Why nothing identifies the rows of tables that have changed. */
+  readonly #problems = new Map<SlotTable, string>();
   readonly #truncated = new Map<string, FeedTable>();
+  readonly #unnamed = new Map<string, FeedTable>();
   #size = 0;
 
   /** How many keys there are. */
@@ -18,29 +20,43 @@ export class ChangedKeys {
 
   /** Whether nothing has changed. */
   get isEmpty(): boolean {
-    return this.#size === 0 && this.#truncated.size === 0;
+    return this.#size + this.#problems.size + this.#truncated.size + this.#unnamed.size === 0;
   }
 
   /** Adds the key of a row, and the one that it had before if that is another one. */
-  add(table: SlotTable, columns: readonly KeyColumn[], old: SlotRow | null, row: SlotRow | null): void {
+  add(table: SlotTable, columns: readonly KeyColumn[] | string, old: SlotRow | null, row: SlotRow | null): void {
+    if (typeof columns === 'string') return void this.#problems.set(table, columns);
     const before = old === null ? null : keyOf(columns, old, null);
     const after = row === null ? null : keyOf(columns, row, before);
+    // A partition may have another REPLICA IDENTITY than its table, under whose name it is reported.
+    if ((old !== null && before === null) || (row !== null && after === null))
+      this.#unnamed.set(textOf(table.table), table.table);
     if (before !== null) this.#add(table, columns, before);
     if (after !== null && !(before !== null && areSame(before, after))) this.#add(table, columns, after);
   }
 
   truncate({ table }: SlotTable): void {
-    this.#truncated.set(JSON.stringify([table.schema, table.name]), table);
+    this.#truncated.set(textOf(table), table);
   }
 
   /** What has been collected, as a part of a group. */
-  collected(): { readonly rows: readonly RowsOfTable[]; readonly truncated: readonly FeedTable[] } {
+  collected(): Pick<ChangeGroup, 'rows' | 'truncated' | 'unnamed'> {
     const rows = [...this.#keys].map(([{ table }, { columns, keys }]): RowsOfTable => ({
       table,
       columns: columns.map(({ name }) => name),
       keys,
     }));
-    return { rows, truncated: [...this.#truncated.values()] };
+    const unread = [...this.#problems].map(([{ table }, problem]): RowsOfTable => ({
+      table,
+      columns: [],
+      keys: [],
+      problem,
+    }));
+    return {
+      rows: [...rows, ...unread],
+      truncated: [...this.#truncated.values()],
+      unnamed: [...this.#unnamed.values()],
+    };
   }
 
   #add(table: SlotTable, columns: readonly KeyColumn[], key: SourceKey): void {
@@ -51,14 +67,21 @@ export class ChangedKeys {
   }
 }
 
-/** A long value of a key that has not changed is only in the old key, which is then always sent. */
-function keyOf(columns: readonly KeyColumn[], row: SlotRow, old: SourceKey | null): SourceKey {
-  return columns.map(({ index, finish }, i) => {
+const textOf = ({ schema, name }: FeedTable): string => JSON.stringify([schema, name]);
+
+/**
+ * null if the row lacks a value of its key. A long value of a key that has not changed is only in the old key, which is then always
+ * sent.
+ */
+function keyOf(columns: readonly KeyColumn[], row: SlotRow, old: SourceKey | null): SourceKey | null {
+  const key: string[] = [];
+  for (const [i, { index, finish }] of columns.entries()) {
     const value = row.value(index);
     const known = value === UNCHANGED ? old?.[i] : value;
-    if (known == null) throw malformed('lacks a value of its key');
-    return value === UNCHANGED || finish === undefined ? known : finish(known);
-  });
+    if (known == null) return null;
+    key.push(value === UNCHANGED || finish === undefined ? known : finish(known));
+  }
+  return key;
 }
 
 const areSame = (one: SourceKey, other: SourceKey): boolean => one.every((value, i) => value === other[i]);

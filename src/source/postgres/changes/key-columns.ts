@@ -1,5 +1,4 @@
 /** Which columns of a table the slot identifies its rows by, and how their texts become those of a page. */
-import { PartnerSyncError } from '../../../domain/errors.js';
 import type { FeedTable } from '../../../domain/source/change-feed.js';
 import type { ColumnType, TakenSession } from '../../dialect.js';
 import type { SlotTable } from './slot-messages.js';
@@ -32,19 +31,18 @@ const PRIMARY_KEY_SQL = `
 export class KeyColumns {
   readonly #types = new Map<string, ColumnType>();
 
-  /** Throws `config_invalid` if the rows of the table cannot be identified, or not by the texts that pages have. */
-  async of(taken: TakenSession, table: SlotTable): Promise<readonly KeyColumn[]> {
+  /** Returns why not if the rows of the table cannot be identified, or not by the texts that pages have. */
+  async of(taken: TakenSession, table: SlotTable): Promise<readonly KeyColumn[] | string> {
     const names = await identityOf(taken, table);
     const columns = names.map((name) => ({ name, index: table.columns.findIndex((column) => column.name === name) }));
-    if (columns.length === 0 || columns.some(({ index }) => index < 0)) throw unidentified(table.table);
+    if (columns.length === 0 || columns.some(({ index }) => index < 0)) return unidentified(table.table);
     const codes = columns.map(({ index }) => table.columns[index]!.typeCode);
     await this.#learn(taken, codes);
-    return columns.map((column, i) => {
-      const type = this.#types.get(codes[i]!);
-      // A page converts such a value in its query, and the slot does not.
-      if (type?.select !== undefined) throw unusableType(table.table, column.name, type.databaseType);
-      return { ...column, finish: type?.finish };
-    });
+    const types = codes.map((code) => this.#types.get(code));
+    // A page converts such a value in its query, and the slot does not.
+    const unusable = types.findIndex((type) => type?.select !== undefined);
+    if (unusable >= 0) return unusableType(table.table, columns[unusable]!.name, types[unusable]!.databaseType);
+    return columns.map((column, i) => ({ ...column, finish: types[i]?.finish }));
   }
 
   async #learn(taken: TakenSession, codes: readonly string[]): Promise<void> {
@@ -68,16 +66,8 @@ async function identityOf(taken: TakenSession, { table, identity, columns }: Slo
   return rows.map(([name]) => name!);
 }
 
-const unidentified = ({ schema, name }: FeedTable): PartnerSyncError =>
-  new PartnerSyncError(
-    'config_invalid',
-    `source: the slot reports rows of ${schema}.${name}, and nothing in them that identifies them; ` +
-      'give the table a primary key, or take it out of the publication',
-  );
+const unidentified = ({ schema, name }: FeedTable): string =>
+  `the slot reports rows of ${schema}.${name}, and nothing in them that identifies them; give the table a primary key`;
 
-const unusableType = ({ schema, name }: FeedTable, column: string, type: string): PartnerSyncError =>
-  new PartnerSyncError(
-    'config_invalid',
-    `source: a slot cannot report rows of ${schema}.${name}, because a key with ${type} (${column}) has another text there than in a query; ` +
-      'take the table out of the publication',
-  );
+const unusableType = ({ schema, name }: FeedTable, column: string, type: string): string =>
+  `a slot cannot report rows of ${schema}.${name}, because a key with ${type} (${column}) has another text there than in a query`;

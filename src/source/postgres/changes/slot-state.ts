@@ -41,6 +41,8 @@ interface Slot {
 
 interface Publication {
   readonly oid: string;
+  /** Another one once the publication was altered, and not if only its tables were. */
+  readonly version: string;
   readonly pubinsert: boolean;
   readonly pubupdate: boolean;
   readonly pubdelete: boolean;
@@ -51,6 +53,7 @@ interface PublishedTable {
   readonly schemaname: string;
   readonly tablename: string;
   readonly since?: string;
+  readonly identity?: readonly string[] | null;
   /** Since 15. */
   readonly rowfilter?: string | null;
 }
@@ -58,6 +61,8 @@ interface PublishedTable {
 interface Found {
   readonly database: string;
   readonly standby: boolean;
+  /** Another one on each server that was a standby, or a copy that was restored. */
+  readonly timeline: string;
   readonly written: string;
   readonly kept: string | null;
   readonly slot: Slot | null;
@@ -66,8 +71,16 @@ interface Found {
   readonly functions: readonly SlotFunction[];
 }
 
-/** Since when a table is published: its entry is another one once it was taken out, and a table has another number once it was made anew. */
-const SINCE_SQL = `(SELECT jsonb_build_object('since', coalesce(r.oid, c.oid)::text)
+/**
+ * Since when a table is published: its entry is another one once it was taken out, and a table has another number once it was made
+ * anew. And the columns that identify its rows, as key-columns.ts finds them in messages.
+ */
+const SINCE_SQL = `(SELECT jsonb_build_object('since', coalesce(r.oid, c.oid)::text, 'identity', (
+    SELECT json_agg(a.attname) FROM pg_index x
+      CROSS JOIN LATERAL unnest(x.indkey::int2[]) WITH ORDINALITY AS k(attnum, place)
+      JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = k.attnum
+    WHERE x.indrelid = c.oid AND k.place <= x.indnkeyatts
+      AND CASE c.relreplident WHEN 'i' THEN x.indisreplident ELSE x.indisprimary END))
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     LEFT JOIN pg_publication_rel r ON r.prrelid = c.oid AND r.prpubid = (SELECT oid FROM pg_publication WHERE pubname = $2)
   WHERE n.nspname = t.schemaname AND c.relname = t.tablename)`;
@@ -77,11 +90,12 @@ const stateSql = (system: string, isFull: boolean): string => `
   SELECT ${system}, json_build_object(
     'database', current_database(),
     'standby', pg_is_in_recovery(),
+    'timeline', CASE WHEN pg_is_in_recovery() THEN '' ELSE left(pg_walfile_name(pg_current_wal_flush_lsn()), 8) END,
     'written', CASE WHEN pg_is_in_recovery() THEN '0/0' ELSE pg_current_wal_flush_lsn() END,
     'kept', (SELECT pg_wal_lsn_diff(pg_current_wal_flush_lsn(), restart_lsn)::text FROM pg_replication_slots
       WHERE slot_name = $1 AND NOT pg_is_in_recovery()),
     'slot', (SELECT to_json(s) FROM pg_replication_slots s WHERE slot_name = $1),
-    'publication', (SELECT to_json(p) FROM pg_publication p WHERE pubname = $2),
+    'publication', (SELECT to_jsonb(p) || jsonb_build_object('version', p.xmin::text) FROM pg_publication p WHERE pubname = $2),
     'tables', (SELECT coalesce(json_agg(to_jsonb(t) - 'attnames'${isFull ? ` || ${SINCE_SQL}` : ''}), '[]') FROM pg_publication_tables t WHERE pubname = $2),
     'functions', (SELECT coalesce(json_agg(f), '[]') FROM (${FUNCTIONS_SQL}) f))`;
 
@@ -108,8 +122,10 @@ function slotStateOf(config: SlotConfig, system: string, found: Found): SlotStat
   const { slot, publication, tables } = found;
   const problem = problemOf(config, found);
   const confirmed = slot?.confirmed_flush_lsn ?? null;
-  // A publication that was made anew under its name has reported nothing in between.
-  const origin = [system, slot?.datoid ?? '', config.slot, publication?.oid ?? ''].join(':');
+  // A publication that was made anew under its name has reported nothing in between, and one that was altered may have left out what
+  // it publishes again by now.
+  const published = publication === null ? '' : `${publication.oid}/${publication.version}`;
+  const origin = [system, found.timeline, slot?.datoid ?? '', config.slot, published].join(':');
   const written = logPosition(found.written);
   return {
     problem,
@@ -123,10 +139,11 @@ function slotStateOf(config: SlotConfig, system: string, found: Found): SlotStat
         : null,
     keptBytes: found.kept === null ? null : Number(found.kept),
     bytesLeft: slot?.safe_wal_size ?? null,
-    tables: tables.map(({ schemaname, tablename, since }): ReportedTable => ({
+    tables: tables.map(({ schemaname, tablename, since, identity }): ReportedTable => ({
       schema: schemaname,
       name: tablename,
       ...(since !== undefined && { since }),
+      ...(identity !== undefined && { identity }),
     })),
     functions: found.functions,
   };
@@ -206,7 +223,7 @@ const usable = (text: string): SlotProblem => ({ text, isLost: false });
 /** Why changes after `position` cannot be read any more from a slot that itself can; null if they can. */
 export function lostSince(position: FeedPosition, state: SlotState): string | null {
   if (state.origin !== position.origin)
-    return 'the server, the database, the slot or the publication is another one than before';
+    return 'the server, the database, the slot or the publication is another one than before, or was altered';
   const at = logPosition(position.at);
   if (state.confirmed! > at)
     return 'changes up to a later position have been confirmed: the slot was created anew, or somebody else reads it';
