@@ -80,12 +80,15 @@ export class FeedFollower {
     return this.#beginsAgain || (Date.now() >= this.#run.liveUntil! && !this.#isBusy);
   }
 
-  async #continue(): Promise<never> {
+  /** Resolves if a load was put on hold meanwhile: this execution then goes on, since it alone need not wait for an approval. */
+  async #continue(): Promise<void> {
+    await Promise.race([this.#beside, condition(() => this.#isLoadOnHold)]);
+    if (this.#isLoadOnHold) return;
     // The next execution finds out again what is on hold.
     this.#waits.cancel();
     await this.#beside;
     if (this.#failure !== null) throw this.#failure.error;
-    return continueRun(this.#run, this.#input, { stagesDone: 0 }, this.#execution);
+    await continueRun(this.#run, this.#input, { stagesDone: 0 }, this.#execution);
   }
 
   /** null if it was interrupted: by a pause, or because something is on hold, or no longer. */

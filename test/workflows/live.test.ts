@@ -148,38 +148,49 @@ it('goes on while something is on hold, and tells the next activity what', async
   expect(approvals).toEqual(['orders']);
 });
 
-it('follows the feeds of the other mappings while a load waits for approval, however long its history is', async () => {
-  // Temporal suggests a new execution for four megabytes.
-  const padding = 'x'.repeat(1_500_000);
-  const opened: RunInput[] = [];
-  const followed: FollowChangesInput[] = [];
-  const hold = {
-    mapping: 'customers',
-    cause: 'changed',
-    records: 9,
-    of: 10,
-    limit: { key: 'guard.changed', percent: 1 },
-  } as const;
-  await runWith(
-    LIVE,
-    () => ({
-      openRun: ({ input }) => {
-        opened.push(input);
-        return Promise.resolve(liveRun({ guardWait: 3600 }));
-      },
-      collectChanges: () => Promise.resolve({ notes: [], unloaded: ['customers'] }),
-      loadPartition: () => Promise.resolve({ done: false, hold, progress: [] }),
-      followChanges: async (input) => {
-        followed.push(input);
-        await soon();
-        return followed.length < 5 ? { ...NOTHING, padding } : NOTHING;
-      },
-    }),
-    cancelledWhen(() => followed.length >= 8),
-  );
-  expect(opened).toHaveLength(1);
-  expect(followed[7]!.loading).toEqual(['customers']);
-});
+it.each([
+  ['is', 0],
+  ['was when the load was put on hold', 3],
+])(
+  'follows the feeds of the other mappings while a load waits for approval, however long its history %s',
+  async (_, heldAfter) => {
+    // Temporal suggests a new execution for four megabytes.
+    const padding = 'x'.repeat(1_500_000);
+    const opened: RunInput[] = [];
+    const followed: FollowChangesInput[] = [];
+    const hold = {
+      mapping: 'customers',
+      cause: 'changed',
+      records: 9,
+      of: 10,
+      limit: { key: 'guard.changed', percent: 1 },
+    } as const;
+    await runWith(
+      LIVE,
+      () => ({
+        openRun: ({ input }) => {
+          opened.push(input);
+          return Promise.resolve(liveRun({ guardWait: 3600 }));
+        },
+        collectChanges: () => Promise.resolve({ notes: [], unloaded: ['customers'] }),
+        loadPartition: async () => {
+          // By then, the execution only waits for the load to come to an end of its own.
+          while (followed.length < heldAfter) await soon();
+          if (heldAfter > 0) await new Promise((resolve) => setTimeout(resolve, 1_000));
+          return { done: false, hold, progress: [] };
+        },
+        followChanges: async (input) => {
+          followed.push(input);
+          await soon();
+          return followed.length < 5 ? { ...NOTHING, padding } : NOTHING;
+        },
+      }),
+      cancelledWhen(() => followed.length >= 8),
+    );
+    expect(opened).toHaveLength(1);
+    expect(followed[7]!.loading).toEqual(['customers']);
+  },
+);
 
 it('tells the next activity that a mapping is searched, and loaded no more, while its removals wait for approval', async () => {
   const followed: FollowChangesInput[] = [];
