@@ -65,6 +65,11 @@ export interface Removals {
     state: 'awaiting_approval' | 'empty' | 'due',
     counted: { readonly records: number; readonly accepted: number; readonly exceeded?: Exceeded | null },
   ): Promise<void>;
+  /**
+   * Replaces plans of runs that have ended, with records of changed rows alone, if none of these rows is still to be delivered: they
+   * have come back since.
+   */
+  replaceSettled(mappingId: number): Promise<void>;
   /** Up to `limit` records of the plan, by tenant and external id, from the one after `after`; null begins. */
   page(planId: string, after: RecordPlace | null, limit: number): Promise<readonly PlannedRemoval[]>;
   /** Ends a plan that was carried out. Its records and those of all earlier plans of the mapping are deleted. */
@@ -216,6 +221,18 @@ export function openRemovals(knex: Knex): Removals {
         await trx('removals').whereIn('plan_id', before().whereNull('approved_at').select('id')).delete();
         await before().whereIn('state', ['finding', 'awaiting_approval', 'empty', 'due']).update({ state: 'replaced' });
       });
+    },
+    async replaceSettled(mappingId) {
+      await knex.raw(
+        `WITH replaced AS (
+           UPDATE removal_plans p SET state = 'replaced'
+           WHERE p.mapping_id = :mappingId AND p.state IN ('awaiting_approval', 'empty') AND NOT p.searched
+             AND p.run_id IN (SELECT id FROM runs WHERE ended_at IS NOT NULL)
+             AND NOT EXISTS (SELECT FROM changed_rows c WHERE c.mapping_id = p.mapping_id AND c.plan_id = p.id)
+           RETURNING p.id)
+         DELETE FROM removals WHERE plan_id IN (SELECT id FROM replaced)`,
+        { mappingId },
+      );
     },
     async page(planId, after, limit) {
       const { rows } = await knex.raw<{ rows: PlannedRemoval[] }>(

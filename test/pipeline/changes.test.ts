@@ -302,6 +302,21 @@ it('asks before it marks many records, and keeps asking until somebody has appro
   expect(await shop.run()).toMatchObject({ outcome: 'complete', removals: [] });
 });
 
+it('asks no more for removals whose rows have come back', async () => {
+  const hold = `${marking().replace('deletes: {', 'deletes: { hold: { records: 3, percent: 5 },')}`;
+  const shop = await fedShop({ files: { 'customers.mapping.yaml': hold } });
+  await fill(shop, 20);
+  await shop.run();
+  await shop.source.query(`CREATE TABLE kept AS SELECT * FROM shop.customers WHERE id <= 10;
+    DELETE FROM shop.customers WHERE id <= 10`);
+  expect(await shop.run()).toMatchObject({ outcome: 'incomplete', removals: [{ state: 'awaiting_approval' }] });
+  await shop.source.query('INSERT INTO shop.customers SELECT * FROM kept');
+
+  expect(await shop.run()).toMatchObject({ outcome: 'complete', removals: [] });
+  expect(await (await shop.parts.dependencies()).ledger.removals.needingAttention('shop')).toEqual([]);
+  expect(await shop.differences()).toBe(0);
+});
+
 it('reads the rows of a mapping that is new to the feed in full, and of the others only those that have changed', async () => {
   const shop = await fedShop({
     files: { 'lines.mapping.yaml': `${filesOf({})['lines.mapping.yaml']}changes: none\n` },

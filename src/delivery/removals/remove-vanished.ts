@@ -20,7 +20,10 @@ export async function removeVanished(
 
   const fed = among === 'all' ? null : await feeds.mapping(mapping.mappingId);
   const isSearched = among === 'all' || fed?.missedDeletes === true;
-  if (!isSearched && !(await removals.has(ref.runId, mapping.mappingId))) return timeSliceResult(deps, ref, true);
+  if (!isSearched && !(await removals.has(ref.runId, mapping.mappingId))) {
+    await removals.replaceSettled(mapping.mappingId);
+    return timeSliceResult(deps, ref, true);
+  }
   const run = {
     runId: ref.runId,
     isSearched,
