@@ -20,6 +20,8 @@ export interface CallFacts {
   readonly retryAfterMs?: number | undefined;
   /** The request was not sent, because of an earlier Retry-After. */
   readonly unsent?: boolean;
+  /** Whether the response was no JSON object, as that of a gateway that cannot reach the platform. */
+  readonly isForeign?: boolean;
   /** The failure has lasted so long that retries are pointless. */
   readonly final?: boolean;
 }

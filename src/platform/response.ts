@@ -6,7 +6,7 @@ import { getOrInsert } from '../domain/values/get-or-insert.js';
 import type { Operation } from './contract/operation.js';
 import { operations, type OperationName } from './contract/operations.js';
 import { renamer, withCamelNames } from './contract/aliases.js';
-import { platformError, type PlatformError, type PlatformErrorCode } from './error.js';
+import { platformError, type CallFacts, type PlatformError, type PlatformErrorCode } from './error.js';
 import { classifyStatus, type StatusClass } from './retry.js';
 
 /** A response as it arrived, before its body is parsed. */
@@ -106,7 +106,7 @@ export function readFailure(operation: Operation, response: RawResponse, final =
   const body = parsed(response.text);
   // An error page of a proxy may contain anything, so only its kind is reported.
   const told = isObject(body) ? body : { message: `(${kindOf(response, body)})` };
-  return refusal(CODES[kind], operation, response, told, kind === 'in_doubt');
+  return refusal(CODES[kind], operation, response, told, { inDoubt: kind === 'in_doubt', isForeign: told !== body });
 }
 
 /** Only 307 and 308 mean that the request was not processed; with the others it may have been. */
@@ -126,7 +126,7 @@ function refusal(
   operation: Operation,
   response: RawResponse,
   body: Record<string, unknown>,
-  inDoubt = false,
+  { inDoubt, isForeign }: Required<Pick<CallFacts, 'inDoubt' | 'isForeign'>> = { inDoubt: false, isForeign: false },
 ): PlatformError {
   const alternative = isObject(body['data']) ? body['data']['error'] : undefined;
   const isText = (v: unknown): v is string => typeof v === 'string' && v !== '';
@@ -150,6 +150,7 @@ function refusal(
       platformMessage,
       errors,
       inDoubt,
+      isForeign,
       retryAfterMs: response.retryAfterMs,
     },
   );

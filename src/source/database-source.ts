@@ -46,11 +46,26 @@ export class DatabaseSource implements Source {
 
   async readByValues(plan: ReadPlan, columns: readonly string[], values: readonly SourceKey[]): Promise<Page> {
     if (values.length === 0) return { rows: [], columns: [] };
+    const page = await this.#readByValuesOnce(plan, columns, values);
+    if (page !== null) return page;
+    this.#plans.forget(plan);
+    return (await this.#readByValuesOnce(plan, columns, values))!;
+  }
+
+  /** null if the types of the plan's columns have changed since it was prepared. */
+  async #readByValuesOnce(
+    plan: ReadPlan,
+    columns: readonly string[],
+    values: readonly SourceKey[],
+  ): Promise<Page | null> {
     const prepared = await this.#plans.of(plan);
     const compared = await this.#database.columnsOf(plan.relation, columns);
     try {
       const query = byValuesQuery(this.#database.dialect, prepared, compared, values);
-      const { rows } = await this.#database.ask(`reading keys of ${relationName(plan.relation)}`, query);
+      const { rows, fields } = await this.#database.ask(`reading keys of ${relationName(plan.relation)}`, query);
+      const codes = JSON.stringify(fields.map(({ code }) => code));
+      if (prepared.codesByValues !== null && prepared.codesByValues !== codes) return null;
+      prepared.codesByValues = codes;
       return pageOf(prepared, rows);
     } catch (error) {
       const { relation } = plan;

@@ -20,6 +20,8 @@ export interface PreparedPlan extends KeysetPlan {
   readonly sizer: PageSizer;
   /** Type codes of the last page's fields: the table may be altered while it is read. Null before the first page. */
   codes: string | null;
+  /** The same of the last rows that were read by values. */
+  codesByValues: string | null;
 }
 
 /** The prepared plans of one source. */
@@ -73,6 +75,7 @@ export class PreparedPlans {
       described: columns.map(describedColumn),
       sizer: new PageSizer(this.#statementTimeout),
       codes: null,
+      codesByValues: null,
     };
   }
 

@@ -207,6 +207,25 @@ it('names a schema that was never pushed', async () => {
   expect(failure.message).toContain('partner-sync schema push shop');
 });
 
+it('goes on after a gateway has said for a while that nothing is there', async () => {
+  const shop = await shopForTest();
+  await fill(shop, 1);
+  await shop.run();
+  await shop.source.query(`UPDATE shop.customers SET name = 'New', updated_at = now()`);
+  let refused = 0;
+  shop.proxy.fail(({ upload }) =>
+    upload && refused++ < 3
+      ? {
+          forward: false,
+          answer: { status: 404, headers: { 'content-type': 'text/plain' }, body: 'default backend - 404' },
+        }
+      : undefined,
+  );
+  expect(await shop.run()).toMatchObject({ outcome: 'complete' });
+  expect(refused).toBeGreaterThan(3);
+  expect(await shop.differences()).toBe(0);
+});
+
 it('reads a renewed token from its file without a restart', async () => {
   const shop = await shopForTest();
   // The worker's environment is read at each use: a file beside the mappings plays the secret store.

@@ -25,6 +25,7 @@ function readerOf(rows: readonly (readonly string[])[]): PageReader {
     described: [],
     sizer: new PageSizer(60),
     codes: null,
+    codesByValues: null,
   } as unknown as PreparedPlan;
   const answers = [
     { rows: rows.slice(0, 1), fields: [], cut: true },

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PartnerSyncError } from '../../domain/errors.js';
 import { marksAsDeleted, type MappedRecord } from '../../domain/records/record.js';
 import type { MappingOptions } from '../../domain/sync/sync.js';
-import { isInDoubt } from '../../platform/error.js';
+import { callFacts, isInDoubt } from '../../platform/error.js';
 import { segmentProblem } from '../../platform/path.js';
 import type { Pace } from '../../platform/pace.js';
 import { backoffMs } from '../../platform/retry.js';
@@ -144,7 +144,7 @@ async function afterFailure(
     return { repeatIn: typeof asked === 'number' ? 0 : delay };
   }
   if (error.code !== 'platform_refused' && error.code !== 'platform_too_large') throw error;
-  if (error.details['status'] === 404) throw unknownSchema(context, error);
+  if (error.details['status'] === 404) throw await unknownSchema(context, error);
   return 'rejected';
 }
 
@@ -250,8 +250,22 @@ const uploadQuery = (options: MappingOptions) => ({
   dependencyWaitTimeout: options.dependencyWaitTimeout,
 });
 
-const unknownSchema = (context: PartitionContext, error: PartnerSyncError): PartnerSyncError =>
-  new PartnerSyncError(
+/** A gateway says the same of all as long as it cannot reach the platform; that passes by if records were taken before. */
+async function unknownSchema(
+  { deps, sync, mapping, partition, earlierChunks }: PartitionContext,
+  error: PartnerSyncError,
+): Promise<PartnerSyncError> {
+  const { name } = mapping.spec.schema;
+  const isKnown = async (): Promise<boolean> =>
+    earlierChunks.refusals.anyTaken ||
+    (await deps.ledger.counts.anyAccepted(partition.mappingId, partition.mappingVersion));
+  if (callFacts(error).isForeign === true && (await isKnown()))
+    return new PartnerSyncError(
+      'platform_failed',
+      `${error.message}, not in the platform's form, though it knows schema "${name}"; is a gateway in front of it restarting?`,
+    );
+  return new PartnerSyncError(
     'schema_not_pushed',
-    `the platform does not know schema "${context.mapping.spec.schema.name}" (${error.message}); run: partner-sync schema push ${context.sync.spec.name}`,
+    `the platform does not know schema "${name}" (${error.message}); run: partner-sync schema push ${sync.spec.name}`,
   );
+}

@@ -189,6 +189,9 @@ export function pages(at: Opened): void {
       await at.database.run(`CREATE TABLE changing (id int PRIMARY KEY, v int)`);
       await at.database.run(`INSERT INTO changing SELECT i, i FROM ${numbers(4)}`);
       const read = plan('changing', ['id'], null, ['v']);
+      const other = { ...read, columns: ['v', 'id'] };
+      const byValues = () => at.source.readByValues(other, ['id'], [['3']]);
+      expect((await byValues()).columns[0]!.type).toBe('integer');
       const first = await at.source.readPage(read, ALL, 2);
       expect(first.columns[1]!.type).toBe('integer');
       const widen = {
@@ -201,6 +204,8 @@ export function pages(at: Opened): void {
       const second = await at.source.readPage(read, { ...ALL, after: { cursor: null, key: ['2'] } }, 2);
       expect(second.columns[1]!.type).toBe('decimal');
       expect([...second.rows].map(([id]) => id)).toEqual(['3', '4']);
+      // Nobody has read a page of this plan.
+      expect((await byValues()).columns[0]!.type).toBe('decimal');
     });
   });
 }
