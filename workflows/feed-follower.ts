@@ -160,7 +160,11 @@ export class FeedFollower {
     const run = { ...this.#run, stages: this.#run.stages.map(only), firstPass: this.#run.firstPass.map(only) };
     for (let stage = 0; stage < run.stages.length; stage++) {
       const completions = await loadMappings(run, this.#input, stage, this.#execution);
-      if (completions.includes('unfinished')) return;
+      if (completions.includes('unfinished')) {
+        // The next execution goes on with it, and need not wait for the activity that follows the feeds.
+        this.#hasNews = true;
+        return;
+      }
       for (const mapping of run.stages[stage]!) this.#loading.delete(mapping);
     }
     for (const mapping of run.stages.flat().toReversed()) this.#search(mapping);

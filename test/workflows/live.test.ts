@@ -192,6 +192,36 @@ it.each([
   },
 );
 
+it('continues a load in a new execution at once when its history has become long, although its feeds are quiet for minutes', async () => {
+  const padding = 'x'.repeat(1_500_000);
+  const opened: RunInput[] = [];
+  await runWith(
+    LIVE,
+    () => ({
+      openRun: ({ input }) => {
+        opened.push(input);
+        return Promise.resolve(liveRun());
+      },
+      collectChanges: () => Promise.resolve({ notes: [], unloaded: ['customers'] }),
+      loadPartition: async () => {
+        await soon();
+        return { done: false, hold: null, progress: [], padding };
+      },
+      followChanges: async ({ isLast }) => {
+        const { cancellationSignal, heartbeat } = Context.current();
+        while (!isLast) {
+          heartbeat();
+          await soon();
+          cancellationSignal.throwIfAborted();
+        }
+        return NOTHING;
+      },
+    }),
+    cancelledWhen(() => opened.length >= 2),
+  );
+  expect(opened[1]).toMatchObject({ continues: { stagesDone: 0 } });
+});
+
 it('tells the next activity that a mapping is searched, and loaded no more, while its removals wait for approval', async () => {
   const followed: FollowChangesInput[] = [];
   const hold = {

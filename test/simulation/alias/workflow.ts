@@ -132,10 +132,13 @@ function durationMs(text: string): number {
 export function condition(holds: () => boolean, milliseconds?: number): Promise<boolean> {
   const running = execution();
   const scope = CancellationScope.current();
-  if (milliseconds === undefined && holds()) return Promise.resolve(true);
   return new Promise((resolve, reject) => {
     if (scope.isCancelled) {
       reject(new CancelledFailure('Condition cancelled'));
+      return;
+    }
+    if (milliseconds === undefined && holds()) {
+      resolve(true);
       return;
     }
     const end = (): void => {
