@@ -120,12 +120,14 @@ it("gives up a POST that may outlast a successor's wait for it, and sends the ba
   await sent[0]!.recorded;
 });
 
-it('sends a batch again at once whose answer was lost, and holds other content of its records back meanwhile', async () => {
+it.each<[string, Answer]>([
+  ['whose answer was lost', (response) => void response.destroy()],
+  ['that a gateway says it has not passed on', answer(503, 'upstream connect error or reset before headers')],
+])('sends a batch again at once %s, and holds other content of its records back meanwhile', async (_, lost) => {
   const partition = await newPartition();
   const records = [record('a', '1'), record('b', '1')];
   const claimed = await claim(partition, records);
   const [batch] = claimed.batches;
-  const lost: Answer = (response) => void response.destroy();
   const { context, seen } = await contextOf(partition, 600, [lost, lost, taken]);
 
   const { sent } = await upload(context, batch!);

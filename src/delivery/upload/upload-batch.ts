@@ -137,6 +137,7 @@ async function afterFailure(
   // The client itself waits for a new token before it sends anything.
   if (context.deps.platform.awaitsToken(error)) return { repeatIn: 0 };
   if (error.code === 'platform_busy') {
+    await doubtGateway(context, batch, error);
     const asked = error.details['retryAfterMs'];
     const delay = typeof asked === 'number' ? asked : backoffMs(failures.busy++);
     if (Date.now() - failures.since + delay > milliseconds('longestBusyWait')) throw error;
@@ -156,17 +157,24 @@ async function afterFailure(
  * @param before how often its response was lost before
  * @returns milliseconds until the batch is sent again
  */
-async function setInDoubt(
-  { deps, sync, partition }: PartitionContext,
-  batch: IntendedBatch,
-  before: number,
-): Promise<number> {
-  const { inDoubtDelay } = sync.spec.upload;
-  if (batch.id === null) return inDoubtDelay * 1000;
-  const { tenantId, records } = batch;
-  const { externalIds, contentHashes } = records;
-  await deps.ledger.batches.doubt(partition, { tenantId, externalIds, contentHashes }, inDoubtDelay);
+async function setInDoubt(context: PartitionContext, batch: IntendedBatch, before: number): Promise<number> {
+  if (batch.id === null) return context.sync.spec.upload.inDoubtDelay * 1000;
+  await noteDoubt(context, batch);
   return backoffMs(before);
+}
+
+/**
+ * The platform itself says 503 of a request that it did not process. A gateway in front of it may say so of one that it has passed
+ * on: the batch counts as not sent, but other content of its records waits.
+ */
+async function doubtGateway(context: PartitionContext, batch: IntendedBatch, error: PartnerSyncError): Promise<void> {
+  const { status, isForeign } = callFacts(error);
+  if (status === 503 && isForeign === true && batch.id !== null) await noteDoubt(context, batch);
+}
+
+function noteDoubt({ deps, sync, partition }: PartitionContext, { tenantId, records }: IntendedBatch): Promise<void> {
+  const { externalIds, contentHashes } = records;
+  return deps.ledger.batches.doubt(partition, { tenantId, externalIds, contentHashes }, sync.spec.upload.inDoubtDelay);
 }
 
 /** The rejection of a single record. Its messages go into the record's dead letter, so the record's values are masked. */
