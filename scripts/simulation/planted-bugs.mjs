@@ -60,8 +60,8 @@ export const PLANTED_BUGS = {
   ],
   'nobody waits after a lost response': [
     'src/delivery/upload/upload-batch.ts',
-    'await deps.ledger.batches.doubt(partition, { tenantId, externalIds, contentHashes }, inDoubtDelay);',
-    '',
+    '  await noteDoubt(context, batch);\n  return backoffMs(before);',
+    '  return backoffMs(before);',
   ],
   'an old intent is not renewed before it is sent': [
     'src/delivery/upload/upload-batch.ts',
