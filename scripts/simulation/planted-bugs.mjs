@@ -25,8 +25,8 @@ export const PLANTED_BUGS = {
   ],
   'unchanged records are not noted beside another run': [
     'src/ledger/batches/claims.ts',
-    'const raised = (await lockClaims(trx, partition))',
-    'const raised = (await lockClaims(trx, partition)) && false',
+    'const isConcurrent = await lockClaims(trx, partition);',
+    'const isConcurrent = (await lockClaims(trx, partition)) && false;',
   ],
   'what is read of pending records is not noted beside another run': [
     'src/ledger/batches/claims.ts',

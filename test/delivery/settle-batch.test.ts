@@ -76,6 +76,13 @@ it.each([
     1,
     false,
   ],
+  ['it is complete since the month 0', { ...statusOf({ ok: 1, total: 3 }), completedAt: '0000-00-00 00:00' }, 1, false],
+  [
+    'it writes times in a form of its own',
+    { ...statusOf({ ok: 1, total: 3 }), completedAt: '25.11.2026 10h' },
+    1,
+    true,
+  ],
   ['it is complete since no time at all', { ...statusOf({ ok: 1, total: 3 }), completedAt: '' }, 1, false],
   ['nothing is open but what waits', statusOf({ ok: 2, pending: 1, completed: false }, [], ['c']), 1, true],
   ['some are counted as pending and not listed', statusOf({ ok: 2, pending: 1, completed: false }), 1, false],

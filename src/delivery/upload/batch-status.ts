@@ -69,6 +69,9 @@ export const statusOf = (
     }),
   );
 
+/** Some write a time that is none, such as the year 1, as long as there is none; others write one in a form of their own. */
+const isTime = (text: string): boolean => /[1-9]/.test(text) && !(Date.parse(text) <= 0);
+
 /** So often must the counters be the same for records that are counted as pending, and not listed, to wait for their parents. */
 const STEADY_POLLS = 3;
 
@@ -84,8 +87,7 @@ export function isProcessed(
   sent: number,
   polls: number,
 ): boolean {
-  // Some write a time that is none, such as the year 1, as long as there is none.
-  if (Date.parse(completedAt ?? '') > 0) return true;
+  if (isTime(completedAt ?? '')) return true;
   const { successfulRecords, failedRecords, pendingRecords } = progress;
   if (pendingRecords === 0 || successfulRecords + failedRecords + pendingRecords < sent) return false;
   return (pendingResources?.length ?? 0) >= pendingRecords || polls >= STEADY_POLLS;

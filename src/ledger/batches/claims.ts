@@ -80,15 +80,14 @@ export async function claimChunk(
   const keys = keysOf(request);
   const claimed = await inTransaction(knex, async (trx) => {
     await lockPartition(trx, partition);
-    const raised = (await lockClaims(trx, partition))
-      ? await raiseReadSeqs(trx, partition.mappingId, keys, request)
-      : undefined;
+    const isConcurrent = await lockClaims(trx, partition);
+    const pending = isConcurrent ? await raiseReadSeqs(trx, partition.mappingId, keys, request) : null;
     // In this order: a batch that is settled in between is seen in at least one of the two.
     const inFlightReasons = await inFlight.find(trx, partition.mappingId, keys, request);
     const { skipReasons, changed } = await compareWithIndex(trx, partition, keys, request);
     for (const [index, reason] of inFlightReasons)
       // What has become pending since the numbers were raised is read again instead.
-      skipReasons[index] = reason === 'pending' && raised?.pending.has(index) === false ? 'contended' : reason;
+      skipReasons[index] = reason === 'pending' && pending?.has(index) === false ? 'contended' : reason;
     const isSent = (index: number): boolean => skipReasons[index] === undefined;
     await checkGuard(trx, changed.filter(isSent));
     const sent = request.records.pick(isSent);
@@ -152,7 +151,7 @@ async function raiseReadSeqs(
   mappingId: number,
   keys: RecordKeys,
   { records, readSeqEnd }: ClaimRequest,
-): Promise<{ readonly pending: ReadonlySet<number> }> {
+): Promise<ReadonlySet<number>> {
   const { contentHashes } = records;
   const readSeq = Number(readSeqEnd);
   const pending = await pendingAmong(trx, mappingId, keys, records);
@@ -163,7 +162,7 @@ async function raiseReadSeqs(
     if (entry !== undefined || records.deletionAt(index) !== 'apply') return undefined;
     return { externalId: keys.externalIds[index]!, contentHash, readSeq, runId: NO_RUN };
   });
-  return { pending };
+  return pending;
 }
 
 /** What the record index knows of the records. */
