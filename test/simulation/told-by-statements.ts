@@ -13,8 +13,8 @@ const POINTS: Readonly<Record<string, string>> = {
 
 const SEEN: Readonly<Record<string, string>> = {
   'changed rows were settled': 'DELETE FROM changed_rows',
-  'a deleted row was left to another run': 'update "changed_rows" set "after_run"',
-  'the record of a changed row was to be removed': 'UPDATE changed_rows SET plan_id',
+  'a deleted row was left to another run': 'UPDATE changed_rows SET "after_run"',
+  'the record of a changed row was to be removed': 'UPDATE changed_rows SET "plan_id"',
 };
 
 /** Each text is looked through once: a seed executes thousands of statements. */
