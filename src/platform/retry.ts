@@ -39,7 +39,8 @@ export function classifyStatus(status: number): StatusClass {
 
 /**
  * Milliseconds of a `Retry-After` header, which is in seconds or a date, and a day at most; null if there is none, or
- * none that makes sense, such as 0: at once, again and again, is no pace. A date is compared with the response's own `Date`, so that clocks which differ do no harm;
+ * none that makes sense, such as 0: at once, again and again, is no pace. A date is compared with the response's own `Date`, so
+ * that clocks which differ do no harm;
  * without one, with `now`.
  */
 export function retryAfterMs(header: string | undefined, now: number, date?: string): number | null {

@@ -193,8 +193,11 @@ it('does not read back others than those that failed by name, if the platform ha
   expect(asked).toEqual(['2']);
 });
 
-it('leaves it open whether a record is stored that the platform refuses to look up', async () => {
-  const status = statusOf({ ok: 2, failed: 1 });
+it.each([
+  ['', []],
+  [', also if a message seems to name it', ['record 1: name is invalid']],
+])('leaves it open whether a record is stored that the platform refuses to look up%s', async (_, messages) => {
+  const status = statusOf({ ok: 2, failed: 1 }, messages);
   const refused = answer(400, { success: false, message: 'no such path' });
   const outcomes = await settledBatch([ONE, TWO, THREE], success(status), () => refused);
   expect(kinds(outcomes)).toEqual({ 1: 'unknown', 2: 'unknown', 3: 'unknown' });

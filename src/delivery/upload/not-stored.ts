@@ -9,8 +9,8 @@ import type { PartitionContext } from '../partition-context.js';
 /** A record that the platform has not stored as it was sent. */
 export interface AbsentRecord {
   readonly record: MappedRecord;
-  /** Whether it has stored it otherwise: an earlier version, or this one in a form of its own. */
-  readonly differs: boolean;
+  /** Whether it says that it has none of this id; if not, it has an earlier version, or this one in a form of its own, or does not say. */
+  readonly isMissing: boolean;
 }
 
 /**
@@ -30,10 +30,10 @@ export async function notStored(
   const absentOf = async (record: MappedRecord, pace: Pace): Promise<AbsentRecord | null> => {
     const options = { tenant, signal, pace, onRetry: sync.onRetry, onEnd: effort.requestEnded };
     const stored = await platform.findResource(schema, record.externalId, options).catch(refused);
-    if (stored === null) return isProcessed && marksAsDeleted(record) ? null : { record, differs: false };
-    if (stored === 'refused') return { record, differs: false };
+    if (stored === null) return isProcessed && marksAsDeleted(record) ? null : { record, isMissing: true };
+    if (stored === 'refused') return { record, isMissing: false };
     const isSame = differingField(record.data, stored.result.data, mapping.referenceFields) === null;
-    return isSame ? null : { record, differs: true };
+    return isSame ? null : { record, isMissing: false };
   };
   const absent = await allEnded(
     records.map((record) => sync.requestLimit.run({ queue: tenant, signal }, (pace) => absentOf(record, pace))),

@@ -35,9 +35,9 @@ export async function provenOutcomes(
   const { failedRecords } = status.progress;
   const failed = (records: readonly MappedRecord[]) => notStored(context, batch.tenant, records, { isProcessed: true });
   let absent = await failed(open.filter(({ externalId }) => named.has(externalId)));
-  // If the named records explain all failures that are counted, all others are accepted and need not be read back. One that is stored
-  // otherwise explains none: a message may mean another record, and the platform may have changed the form of this one.
-  const explainsAll = absent.length === failedRecords && !absent.some(({ differs }) => differs);
+  // If the named records explain all failures that are counted, all others are accepted and need not be read back. One that is not
+  // missing explains none: a message may mean another record, and the platform may have stored this one in another form.
+  const explainsAll = absent.length === failedRecords && absent.every(({ isMissing }) => isMissing);
   if (!(agrees && explainsAll)) {
     absent = [...absent, ...(await failed(open.filter(({ externalId }) => !named.has(externalId))))];
   }
