@@ -1,5 +1,6 @@
 /** Creates an ajv instance for one schema, since one instance would refuse a second schema with the same `$id`. */
 import type { Ajv, AnySchemaObject, Options } from 'ajv';
+import { addExactMultipleOf } from './ajv-multiple-of.js';
 import { addBoundedFormats, PATTERNS } from './ajv-patterns.js';
 
 type Dialect = new (options: Options) => Ajv;
@@ -32,5 +33,6 @@ function checkerOf(dialect: Dialect, more: Options): Ajv {
 function create(dialect: Dialect, more: Options): Ajv {
   const ajv = new dialect({ ...OPTIONS, ...more });
   addBoundedFormats(ajv);
+  addExactMultipleOf(ajv);
   return ajv;
 }

@@ -76,6 +76,16 @@ describe('a custom transform', () => {
     expect(map('1')).toEqual(result);
   });
 
+  it('that returns a list with holes makes the row a dead letter', async () => {
+    const apply = `(value) => { const list = []; value.split(';').forEach((each, at) => { if (each) list[at] = each; }); return list; }`;
+    const code = tier({ gives: `'list'`, apply, examples: `[{ in: 'a;b', out: ['a', 'b'] }]` });
+    const field = { type: 'array', items: { type: 'string' } };
+    const map = await mapped(code, { field });
+
+    expect(map('a;b')).toEqual(['a', 'b']);
+    expect(map('a;;b')).toContain('the transform returned a list instead of a list of texts');
+  });
+
   it.each([
     ['throws', `throw new Error('no tier for ' + value)`, 'threw Error'],
     ['throws an error whose name is data', `throw Object.assign(new Error(), { name: value })`, 'threw an error'],

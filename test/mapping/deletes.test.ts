@@ -20,11 +20,12 @@ const files = (deletes: string, more = 'cursor: changed\n') => ({
   ),
 });
 
-async function mapped(deletes: string, type: SourceType, value: string | null) {
+async function mapped(deletes: string, type: SourceType, value: string | null, databaseType: string = type) {
   const { sync, findings } = await lint(files(deletes));
   expect(findings).toEqual([]);
   const source = columns({ id: 'integer', changed: 'timestamptz', name: 'text', note: 'text', gone: type });
-  const { columns: order, map } = compileMapping(sync!.mappings[0]!, sync!.tenant, source);
+  const typed = source.map((column) => (column.name === 'gone' ? { ...column, databaseType } : column));
+  const { columns: order, map } = compileMapping(sync!.mappings[0]!, sync!.tenant, typed);
   const row: Record<string, string | null> = { id: '7', changed: '2026-01-01 00:00:00+00', name: 'Anna', gone: value };
   const result = map(order.map((name) => row[name] ?? null));
   if (result.kind !== 'record') throw new Error(result.reason);
@@ -41,6 +42,11 @@ describe('a row counts as deleted', () => {
     ['boolean', 't', null],
     ['timestamptz', '2026-01-01 00:00:00+00', null],
     ['date', '2026-01-01', null],
+    // What MySQL, PostgreSQL and SQLite have for a date that is none.
+    ['timestamp', '2026-01-01 00:00:00', '0000-00-00 00:00:00'],
+    ['date', '2026-01-01', '0000-00-00'],
+    ['timestamptz', '0044-03-15 00:00:00+00 BC', 'infinity'],
+    ['timestamp', '2026-01-01 00:00:00', ''],
   ])('if a %s column is %s, not if it is %s', async (type, deleted, live) => {
     expect(await mapped(`{ column: gone, ${ACTION} }`, type, deleted)).toEqual(DELETED);
     expect(await mapped(`{ column: gone, ${ACTION} }`, type, live)).toEqual(LIVE);
@@ -51,6 +57,20 @@ describe('a row counts as deleted', () => {
     expect(await mapped(deletes, 'integer', '2')).toEqual(DELETED);
     expect(await mapped(deletes, 'integer', '0')).toEqual(LIVE);
     expect(await mapped(deletes, 'integer', null)).toEqual(LIVE);
+  });
+
+  it.each(["'false'", "'0'", 'F'])('if a flag is false, written as %s', async (written) => {
+    const deletes = `{ column: gone, values: [${written}], ${ACTION} }`;
+    expect(await mapped(deletes, 'boolean', 'f')).toEqual(DELETED);
+    expect(await mapped(deletes, 'boolean', 't')).toEqual(LIVE);
+    expect(await mapped(deletes, 'boolean', null)).toEqual(LIVE);
+  });
+
+  it('if a column of fixed length has one of the values, which the database fills up with blanks', async () => {
+    const deletes = `{ column: gone, values: [X], ${ACTION} }`;
+    expect(await mapped(deletes, 'text', 'X  ', 'character(3)')).toEqual(DELETED);
+    expect(await mapped(deletes, 'text', 'Y  ', 'character(3)')).toEqual(LIVE);
+    expect(await mapped(deletes, 'text', 'X  ', 'character varying(3)')).toEqual(LIVE);
   });
 
   it('and nothing is sent for it if the mapping ignores deleted rows', async () => {
@@ -71,6 +91,14 @@ it('asks which numbers mean deleted, since every row has one', async () => {
       'deletes.column',
       "gone is integer: say which of its values mean deleted, such as values: ['1']",
     ],
+  ]);
+});
+
+it('asks for values that a flag has', async () => {
+  const { sync } = await lint(files(`{ column: gone, values: ['true', no], ${ACTION} }`));
+  const source = columns({ id: 'integer', changed: 'timestamptz', name: 'text', note: 'text', gone: 'boolean' });
+  expect(checkColumns(sync!.mappings[0]!, sync!.tenant, source).map(({ path, message }) => [path, message])).toEqual([
+    ['deletes.values[1]', "gone is boolean, which is never \"no\": write 'true' or 'false'"],
   ]);
 });
 

@@ -304,6 +304,31 @@ describe('files that cannot be trusted', () => {
       `${FILES[people]}  a: { constant: 9007199254740993 }\n`,
       ':7:18 error doubtful_number 9007199254740993',
     ],
+    [
+      'a key that YAML reads as another',
+      `${FILES[people]}  a: { column: b, transforms: [{ values: { map: { 01: x } } }] }\n`,
+      ':7:51 error doubtful_number 01 would be read as 1; quote it',
+    ],
+    [
+      'a key that is the same as another but for its quotes',
+      `${FILES[people]}  a: { column: b, transforms: [{ values: { map: { 1: x, '1': y } } }] }\n`,
+      ':7:57 error duplicate_key',
+    ],
+    [
+      'a key that is null',
+      `${FILES[people]}  null: x\n`,
+      ':7:3 error doubtful_number null would be read as an empty text',
+    ],
+    [
+      'a number that is compared letter by letter, and reads otherwise',
+      `${FILES[people]}  a: { column: b, transforms: [{ nullIf: { equals: [0, -1.00] } }] }\n`,
+      ':7:56 error doubtful_number -1.00 would be read as -1; quote it',
+    ],
+    [
+      'a word that is compared letter by letter, and reads otherwise',
+      `${FILES[people]}  a: { column: b, transforms: [{ values: { map: { A: TRUE } } }] }\n`,
+      ':7:54 error doubtful_number TRUE would be read as true; quote it',
+    ],
     ['a number that is none', `${FILES[people]}  a: { constant: .nan }\n`, ':7:18 error doubtful_number .nan'],
     [
       'an alias bomb',

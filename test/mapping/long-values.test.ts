@@ -29,6 +29,13 @@ describe.each([
   });
 });
 
+it('reads JSON that was cut off, and JSON with a long text', async () => {
+  const { map } = await mapper('  a: a\n', { a: { type: 'object' } }, { a: 'json' });
+  const escapes = '\\"'.repeat(LONG);
+  expect(map({ a: `{"p":"${escapes}` })).toMatchObject({ kind: 'failed', reason: 'not valid JSON' });
+  expect(['record', 'failed']).toContain(map({ a: `{"p":"${escapes.repeat(4)}"}` }).kind);
+});
+
 it('reads an instant with a long fraction', async () => {
   const { map } = await mapper('  a: a\n', { a: { type: 'string', format: 'date-time' } }, { a: 'timestamptz' });
   for (const fraction of [`${zeros}10`, zeros, `1${zeros}`])

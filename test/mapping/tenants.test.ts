@@ -35,6 +35,13 @@ describe('the tenant of a row', () => {
     expect([tenantOf(SHOPS, 'text', 'N'), tenantOf(SHOPS, 'text', 'S')]).toEqual(['north', 'south']);
   });
 
+  it('is in doubt if two of them have the same bytes, in different spellings', () => {
+    const twice = byColumn({ A0EEBC99: 'north', 'a0ee-bc99': 'south' });
+    expect(() => tenantOf(twice, 'bytes', 'a0eebc99')).toThrow('the bytes a0eebc99 to both north and south');
+    const same = byColumn({ A0EEBC99: 'north', 'a0ee-bc99': 'north' });
+    expect(tenantOf(same, 'bytes', '\\xa0eebc99')).toBe('north');
+  });
+
   it('is looked up in the column that sync.yaml names', () => {
     const asked: string[] = [];
     tenantReader(SHOPS, (name) => {

@@ -161,6 +161,7 @@ describe('a value of the source', () => {
     ['json', '[1e400]', {}, 'the JSON contains a number that would be rounded'],
     ['json', nested(65), {}, 'nested deeper than 64 levels'],
     ['json', '{"a":', {}, 'not valid JSON'],
+    ['json', '{"\\ud800":1}', {}, 'contains text that JSON cannot represent (a lone surrogate)'],
     ['json', 'null', {}, 'JSON null is not SQL NULL; declare it with nullIf: { equals: ["null"] }'],
     ['bytes', 'ab', STRING, 'not bytes, but a text or a number'],
     ['boolean', 'yes', { type: 'boolean' }, 'neither true nor false'],
@@ -188,6 +189,19 @@ describe('a value of the source', () => {
     // Before railway time London was 75 seconds behind Greenwich: whole minutes do not hold.
     expect(await at('1840-01-01 00:00:00')).toBe('1840-01-01T00:01:15Z');
   });
+});
+
+it.each([
+  [0.01, [0.07, 19.99, 1e15, 0, -0.1, 123_456_789.12], [0.001, 19.999]],
+  [0.5, [1.5, -2], [0.25]],
+  [3, [9, -3], [10, 4.5]],
+  [1e-7, [3e-7, 1], [1e-8]],
+])('takes decimals for multiples of %d as people do', async (multipleOf, are, areNot) => {
+  const { map } = await mapper('  v: v\n', { v: { type: 'number', multipleOf } }, { v: 'decimal' });
+  const kinds = (values: readonly number[]) => values.map((value) => map({ v: String(value) }).kind);
+  expect(new Set(kinds(are))).toEqual(new Set(['record']));
+  expect(map({ v: String(areNot[0]) })).toMatchObject({ reason: `is not a multiple of ${multipleOf}` });
+  expect(new Set(kinds(areNot))).toEqual(new Set(['failed']));
 });
 
 it('tells numbers that JSON would round from other numbers, and from what is no number', () => {

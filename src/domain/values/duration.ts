@@ -9,10 +9,11 @@ export const DURATION_PATTERN = '^[0-9]+(\\.[0-9]+)?(s|m|h|d)$';
 /** Pattern of a size, for JSON Schemas. */
 export const SIZE_PATTERN = '^[0-9]+(B|KiB|MiB|GiB)$';
 
-/** Seconds of a duration that matches {@link DURATION_PATTERN}. */
+/** Seconds of a duration that matches {@link DURATION_PATTERN}, to the millisecond. */
 export function durationSeconds(text: string): number {
   const unit = text.slice(-1) as keyof typeof SECONDS;
-  return Number(text.slice(0, -1)) * SECONDS[unit];
+  // 1.1 minutes would otherwise be 66.00000000000001 seconds.
+  return Math.round(Number(text.slice(0, -1)) * SECONDS[unit] * 1000) / 1000;
 }
 
 /** Seconds of a duration in a file, or of the entry that is its default. */

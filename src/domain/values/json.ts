@@ -34,8 +34,10 @@ function assertEncodable(value: unknown, pointer: string): void {
       }
       if (Object.getPrototypeOf(value) !== Object.prototype && Object.getPrototypeOf(value) !== null)
         throw notEncodable(pointer, value.constructor.name);
-      for (const key of Object.keys(value))
+      for (const key of Object.keys(value)) {
+        if (!key.isWellFormed()) throw notEncodable(pointer, 'a name with a lone surrogate');
         assertEncodable((value as Record<string, unknown>)[key], `${pointer}/${key}`);
+      }
       return;
     default:
       throw notEncodable(pointer, typeof value);

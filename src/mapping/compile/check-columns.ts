@@ -7,7 +7,7 @@ import { nearest } from '../../domain/values/names.js';
 import { referencesOf } from '../../domain/records/references.js';
 import type { SourceColumn } from '../../domain/source/source.js';
 import type { MappingSpec, TenantConfig } from '../../domain/sync/sync.js';
-import { marksDeletionByItself } from './deleted-record.js';
+import { booleanText, marksDeletionByItself } from './deleted-record.js';
 import type { PlacedColumn } from './field-writer.js';
 import { planField } from './plan-field.js';
 import { textForm } from '../encode/value-kind.js';
@@ -107,12 +107,22 @@ const hasHighWatermark = ({ type, databaseType }: SourceColumn, zoned: boolean):
 
 function checkDeletesColumn({ deletes }: MappingSpec, byName: Columns, report: Report): void {
   const column = deletes?.column == null ? undefined : byName.get(deletes.column);
-  if (column !== undefined && deletes?.values === null && !marksDeletionByItself(column.type))
+  if (column === undefined) return;
+  const { values } = deletes!;
+  if (values === null && !marksDeletionByItself(column.type))
     report(
       'deletes_values',
       ['deletes', 'column'],
       `${column.name} is ${column.databaseType}: say which of its values mean deleted, such as values: ['1']`,
     );
+  if (column.type !== 'boolean') return;
+  for (const [index, value] of (values ?? []).entries())
+    if (booleanText(value) === undefined)
+      report(
+        'deletes_values',
+        ['deletes', 'values', index],
+        `${column.name} is ${column.databaseType}, which is never ${JSON.stringify(value)}: write 'true' or 'false'`,
+      );
 }
 
 /** Fields with a missing column are left out: that is reported already. */

@@ -1,7 +1,7 @@
 /** Deleted rows: how a row is recognised as deleted, and the record that is sent for it. */
 import { encodeJson } from '../../domain/values/json.js';
 import type { MappedRecord } from '../../domain/records/record.js';
-import type { ByteRow, SourceType } from '../../domain/source/source.js';
+import type { ByteRow, SourceColumn, SourceType } from '../../domain/source/source.js';
 import type { DeletesSpec, MappingSpec } from '../../domain/sync/sync.js';
 import { targetOf } from '../definition/target.js';
 import type { PlacedColumn } from './field-writer.js';
@@ -12,9 +12,22 @@ import type { PlacedColumn } from './field-writer.js';
 export const marksDeletionByItself = (type: SourceType): boolean =>
   type === 'boolean' || type === 'timestamptz' || type === 'timestamp' || type === 'date';
 
+/** As people write the values of a boolean column, and databases theirs; sources give `t` and `f`. */
+const BOOLEANS: ReadonlyMap<string, string> = new Map([
+  ...['t', 'true', '1'].map((text) => [text, 't'] as const),
+  ...['f', 'false', '0'].map((text) => [text, 'f'] as const),
+]);
+
+/** The value of a boolean column as the source gives it; undefined if the text is neither true nor false. */
+export const booleanText = (text: string): string | undefined => BOOLEANS.get(text.toLowerCase());
+
+/** PostgreSQL pads a `character(3)` with blanks, which count for nothing when it compares two of them. */
+const isPadded = ({ databaseType }: SourceColumn): boolean => /^n?char(acter)?\(|^bpchar/i.test(databaseType);
+
 /**
  * A function that tells whether a row is marked as deleted; null if the mapping has no column for that. Without a list
- * of values, a boolean column means deleted if it is true, any other column if it is not NULL.
+ * of values, a boolean column means deleted if it is true, any other column if it contains a date or time. Those of MySQL that
+ * are all zeros are none, nor are infinity and the empty text of SQLite.
  */
 export function deletedRowTest(
   deletes: DeletesSpec | null,
@@ -24,11 +37,17 @@ export function deletedRowTest(
   const { index, column } = placed(deletes.column);
   const { values } = deletes;
   if (values !== null) {
-    const meant = new Set<string | null>(values);
-    return (row) => meant.has(row.text(index));
+    const comparable = (text: string): string => (isPadded(column) ? text.replace(TRAILING_BLANKS, '') : text);
+    const meant = new Set(values.map((value) => (column.type === 'boolean' ? booleanText(value) : comparable(value))));
+    return (row) => {
+      const text = row.text(index);
+      return text !== null && meant.has(comparable(text));
+    };
   }
-  return column.type === 'boolean' ? (row) => row.text(index) === 't' : (row) => row.text(index) !== null;
+  return column.type === 'boolean' ? (row) => row.text(index) === 't' : (row) => /[1-9]/.test(row.text(index) ?? '');
 }
+
+const TRAILING_BLANKS = /(?<! ) +$/;
 
 /** The records that a mapping sends for deleted rows. */
 export interface DeletedRecords {

@@ -1,4 +1,5 @@
 /** Determines the tenant of a row: that of the sync, or the one that is declared for the value of the tenant column. */
+import { PartnerSyncError } from '../../domain/errors.js';
 import type { ByteRow } from '../../domain/source/source.js';
 import type { TenantConfig } from '../../domain/sync/sync.js';
 import type { PlacedColumn } from './field-writer.js';
@@ -8,7 +9,7 @@ import { Rejection } from '../encode/rejection.js';
 /**
  * A function from a row to its tenant. A row can never choose its tenant freely: a value that is not declared, or NULL,
  * gives a {@link Rejection}, since a guess could send a record to another customer. Throws an Error for a list of
- * tenants in a table that has not been read yet.
+ * tenants in a table that has not been read yet, and `tenant_list_unusable` for one that leaves a tenant in doubt.
  */
 export function tenantReader(
   tenant: TenantConfig,
@@ -34,6 +35,18 @@ export function tenantReader(
   };
 }
 
-/** Bytes arrive as hex digits in lower case; sync.yaml may also give them in upper case or as UUIDs. */
-const byHexDigits = (values: ReadonlyMap<string, string>): ReadonlyMap<string, string> =>
-  new Map([...values].map(([value, tenant]) => [value.replaceAll('-', '').toLowerCase(), tenant]));
+/**
+ * Bytes arrive as hex digits in lower case; a list may also give them in upper case or as UUIDs. Throws `tenant_list_unusable` if it
+ * gives the same bytes to two tenants.
+ */
+function byHexDigits(values: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  const tenants = new Map<string, string>();
+  for (const [value, tenant] of values) {
+    const digits = value.replaceAll('-', '').toLowerCase();
+    const other = tenants.get(digits);
+    if (other !== undefined && other !== tenant)
+      throw new PartnerSyncError('tenant_list_unusable', `it gives the bytes ${digits} to both ${other} and ${tenant}`);
+    tenants.set(digits, tenant);
+  }
+  return tenants;
+}

@@ -47,7 +47,11 @@ export const LANGUAGE_FORMATS: Readonly<Record<string, (text: string) => string 
   'email-address': (text) =>
     /^[^\s@<>,;:"]+@[^\s@<>,;:"]+$/.test(text) ? undefined : 'must be one e-mail address, such as ops@example.com',
   'positive-duration': (text) => (durationSeconds(text) === 0 ? 'must be longer than 0s' : overAYear(text)),
-  'dependency-wait': within('0s', '24h'),
+  'dependency-wait': (text) =>
+    within('0s', '24h')(text) ??
+    (Number.isInteger(durationSeconds(text))
+      ? undefined
+      : 'must be a whole number of seconds, as the platform takes it'),
   // PostgreSQL takes shorter ones as none; longer ones exceed its timer.
   'statement-timeout': within('0.01s', '1d'),
   // An activity waits for twice as long, and has half an hour.

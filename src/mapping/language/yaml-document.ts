@@ -15,6 +15,8 @@ import {
   type ErrorCode,
   type Node,
   type Pair,
+  type Scalar,
+  type YAMLMap,
 } from 'yaml';
 import type { FindingKind } from '../../domain/sync/finding.js';
 import type { JsonValue } from '../../domain/values/json.js';
@@ -144,7 +146,7 @@ function doubtfulNodes(document: Document.Parsed, at: (offset: number) => Place)
       else if (ancestors.includes(target))
         report(node, 'too_many_aliases', `*${node.source} stands in what it is the name of; write the values out`);
     },
-    Scalar(key, node) {
+    Scalar(key, node, ancestors) {
       if (typeof node.value === 'string' && !(isText(node.value) || node.value === ''))
         report(
           node,
@@ -152,8 +154,13 @@ function doubtfulNodes(document: Document.Parsed, at: (offset: number) => Place)
           'contains U+0000 or half a character, which neither databases nor the platform can hold',
         );
       if (node.tag !== undefined) report(node, 'tag', 'tags (!) are not supported; write the plain value');
-      if (typeof node.value !== 'number' || key === 'key') return;
+      if (typeof node.value === 'string') return;
       const source = node.source ?? String(node.value);
+      const read = node.value === null ? '' : `${node.value as number | boolean}`;
+      // Keys, and values of columns, are compared as texts.
+      if ((key === 'key' || isComparedAsText(ancestors)) && source !== read)
+        return report(node, 'doubtful_number', `${source} would be read as ${read || 'an empty text'}; quote it`);
+      if (typeof node.value !== 'number' || key === 'key') return;
       const exact = isPlainNumber(source) && canonicalDecimal(source) === canonicalDecimal(String(node.value));
       const safe = !Number.isInteger(node.value) || Number.isSafeInteger(node.value);
       if (!exact || !safe)
@@ -164,12 +171,37 @@ function doubtfulNodes(document: Document.Parsed, at: (offset: number) => Place)
         );
     },
     Collection(_key, node, ancestors) {
+      if (isMap(node))
+        for (const key of quotedTwice(node))
+          report(key, 'duplicate_key', `${WORDS.DUPLICATE_KEY}: with and without quotes, it is the same`);
       if (ancestors.filter((ancestor) => !isPair(ancestor)).length <= DEEPEST) return undefined;
       report(node, 'too_deep', `nested deeper than ${DEEPEST} levels`);
       return visit.BREAK;
     },
   });
   return found;
+}
+
+/** Keys that a key before them equals but for its quotes, as 1 and "1"; the parser finds the others that are equal. */
+function quotedTwice({ items }: YAMLMap): Scalar[] {
+  const keys = items.flatMap(({ key }) => (isScalar(key) ? [key] : []));
+  const types = new Map<string, string>();
+  return keys.filter(({ value }) => {
+    const before = types.get(String(value));
+    types.set(String(value), typeof value);
+    return before !== undefined && before !== typeof value;
+  });
+}
+
+/** Options of transforms that list values of a column, which are compared letter by letter, or sent as texts. */
+const LISTS_OF_VALUES: readonly unknown[] = ['equals', 'true', 'false', 'map'];
+
+/** Whether a node with these ancestors is an entry of such an option. */
+function isComparedAsText(ancestors: readonly unknown[]): boolean {
+  const keys = ancestors.flatMap((ancestor) => (isPair(ancestor) && isScalar(ancestor.key) ? [ancestor.key] : []));
+  // The value of a pair in the map of the option, or an entry of its list.
+  const option = isPair(ancestors.at(-1)) ? keys.at(-2) : keys.at(-1);
+  return LISTS_OF_VALUES.includes(String(option?.value)) && keys.some(({ value }) => value === 'transforms');
 }
 
 function nodeAt(document: Document.Parsed, path: Path, of: 'key' | 'value'): Node | null {

@@ -1,7 +1,7 @@
 /** The transform `hash`: a fingerprint in place of the value, for ids that must not leave the source as they are. */
 import { hash as digest } from 'node:crypto';
 import { TEXT_KINDS } from '../encode/value-kind.js';
-import { textOption, type Transform } from './transform.js';
+import { rejected, textOption, type Transform } from './transform.js';
 
 /**
  * Takes any value with a text form; gives hex digits, 64 for SHA-256. The empty text has a hash as well. The hash has
@@ -24,7 +24,9 @@ export const hash: Transform = {
   gives: 'text',
   make: (options) => {
     const algorithm = textOption(options, 'algorithm', 'sha256');
-    return (value) => digest(algorithm, value, 'hex');
+    // Half a character has no bytes in UTF-8, so that different texts would have the same hash.
+    return (value) =>
+      value.isWellFormed() ? digest(algorithm, value, 'hex') : rejected('hash', 'text with a lone surrogate', value);
   },
   examples: [
     {

@@ -11,6 +11,12 @@ export const SEPARATORS: JsonObject = {
   },
 };
 
+/** What is wrong with the options; undefined if nothing is. With one character for both, 12.345 would be 12345, and 12.34 12.34. */
+export const separatorProblem = (options: JsonObject): string | undefined =>
+  textOption(options, 'thousands', '') === textOption(options, 'decimal', '.')
+    ? `"${textOption(options, 'decimal', '.')}" cannot separate both the fraction and the thousands; set decimal`
+    : undefined;
+
 /**
  * A function that writes a number as JSON does. With the right options `1.234,50` gives `1234.50`, `+007` gives `7` and
  * `.5` gives `0.5`. Text that is not a number stays invalid, for the caller to reject.

@@ -1,7 +1,7 @@
 /** The transform `number`: text to a JSON number, exactly, in the spellings that people and exports use. */
 import { exactNumber } from '../encode/exact-number.js';
 import { Rejection } from '../encode/rejection.js';
-import { plainSpelling, SEPARATORS } from './number-spelling.js';
+import { plainSpelling, separatorProblem, SEPARATORS } from './number-spelling.js';
 import { rejected, type Transform } from './transform.js';
 
 /**
@@ -14,6 +14,7 @@ export const number: Transform = {
   options: { properties: SEPARATORS },
   takes: ['text', 'integer', 'decimal', 'float'],
   gives: 'jsonNumber',
+  check: separatorProblem,
   make: (options) => {
     const plain = plainSpelling(options);
     return (value) => {

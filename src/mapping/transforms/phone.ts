@@ -25,7 +25,7 @@ const REMEMBERED = 10_000;
  */
 export const phone: Transform = {
   name: 'phone',
-  description: 'Turns a telephone number into E.164, such as +442079460018.',
+  description: 'Turns a telephone number into E.164, such as +442079460018. Words around the number are dropped.',
   options: {
     properties: {
       country: {
@@ -64,6 +64,7 @@ export const phone: Transform = {
     { options: { country: 'GB' }, in: '020 7946 0018', out: '+442079460018' },
     { options: { country: 'GB' }, in: '+44 (0)20 7946 0018', out: '+442079460018' },
     { options: { country: 'GB' }, in: '0049 30 901820', out: '+4930901820' },
+    { options: { country: 'GB' }, in: 'office: 020 7946 0018', out: '+442079460018' },
     { options: { country: 'GB' }, in: '12', rejected: 'not a valid telephone number' },
     { options: { country: 'GB', invalid: 'null' }, in: '12', out: null },
   ],

@@ -71,7 +71,7 @@ export const HOSTILE_VALUES: readonly (readonly [string, string, string])[] = [
   ['json', '{"constructor":{"prototype":{"polluted":1}}}', SENT],
   ['json', '{"a":', 'json'],
   ['json', 'NaN', 'json'],
-  ['json', '['.repeat(LONG), 'json depth'],
+  ['json', '['.repeat(LONG), 'json'],
   ['json', `${'{"a":'.repeat(LONG)}1${'}'.repeat(LONG)}`, 'json depth'],
   ['json', '1e400', 'exact number'],
   ['json', '{"a":9007199254740993}', 'exact number'],

@@ -28,7 +28,8 @@ export const RESULTS: Readonly<Record<keyof TransformResults, Result>> = {
   boolean: { kind: 'jsonBoolean', taken: ifSo((value) => typeof value === 'boolean'), words: 'true or false' },
   list: {
     kind: 'list',
-    taken: ifSo((value) => Array.isArray(value) && value.every((entry) => typeof entry === 'string')),
+    // A list may have holes, which "every" would skip.
+    taken: ifSo((value) => Array.isArray(value) && Array.from(value).every((entry) => typeof entry === 'string')),
     words: 'a list of texts',
   },
   json: { kind: 'json', taken: jsonText, words: 'a map or list that JSON can represent' },
