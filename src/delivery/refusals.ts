@@ -3,8 +3,8 @@ import type { PartnerSyncError } from '../domain/errors.js';
 import type { MappedRecord } from '../domain/records/record.js';
 
 export class Refusals {
-  /** The platform has taken a batch in this attempt. */
-  anyTaken = false;
+  /** How many batches the platform has taken in this attempt. */
+  taken = 0;
   /** Records that were refused, though they lack no parent, until a batch is taken. */
   readonly refused = new Set<MappedRecord>();
   /** Whether the platform has accepted records of the mapping before, made with the same files; null until that is asked. */

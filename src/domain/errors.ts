@@ -223,6 +223,12 @@ export const ERROR_CATALOGUE = {
     remedy:
       'Nothing: its records are read back one by one, and those that are not stored are sent again, in the end each in a batch of its own.',
   },
+  records_lost: {
+    retry: 'later',
+    meaning: 'The platform does not have parents any more that it had accepted.',
+    remedy:
+      'For these, nothing: they are sent again, and then their children. Others without children may be missing, too: `partner-sync reconcile SYNC` finds them.',
+  },
   redirect_refused: {
     retry: 'later',
     meaning: 'The platform responded with a redirect, which would send data and token to another address.',

@@ -77,8 +77,13 @@ export interface DeadLetters extends DeadLetterView {
    * @param partitionId the partition in which the rows were looked for, which counts those that are gone
    */
   close(mappingId: number, ids: readonly string[], readSeqStart: string, partitionId?: string): Promise<number>;
-  /** Deletes dead letters without reading their rows, and returns how many. The audit tells who did so. */
-  drop(sync: string, filter: DeadLetterFilter, actor: Actor): Promise<number>;
+  /** The id of the sync's newest dead letter; `'0'` if there is none. */
+  newestOf(sync: string): Promise<string>;
+  /**
+   * Deletes dead letters up to and including the id `through` without reading their rows, and returns how many. The audit tells who
+   * did so.
+   */
+  drop(sync: string, filter: DeadLetterFilter, through: string, actor: Actor): Promise<number>;
 }
 
 export function openDeadLetters(knex: Knex): DeadLetters {
@@ -157,11 +162,17 @@ export function openDeadLetters(knex: Knex): DeadLetters {
       );
       return rows[0]!.closed;
     },
-    drop: (sync, filter, actor) =>
+    async newestOf(sync) {
+      const row = await deadLettersAndMappings(knex)
+        .where('m.sync', sync)
+        .max<{ max: string | null }[]>('d.id as max')
+        .first();
+      return row?.max ?? '0';
+    },
+    drop: (sync, filter, through, actor) =>
       inTransaction(knex, async (trx) => {
-        const rows = await trx('dead_letters')
-          .whereIn('id', filtered(deadLettersAndMappings(trx), filter).where('m.sync', sync).select('d.id'))
-          .delete();
+        const ofSync = filtered(deadLettersAndMappings(trx), filter).where('m.sync', sync).where('d.id', '<=', through);
+        const rows = await trx('dead_letters').whereIn('id', ofSync.select('d.id')).delete();
         const subject = { rows, filter: filterOf(filter) };
         if (rows > 0) await writeAudit(trx, { sync, action: 'dead_letters_dropped', actor, subject });
         return rows;

@@ -1,6 +1,9 @@
 /** What the ledger knows of records by their external ids: what was accepted, and what is not decided yet. */
 import type { Knex } from 'knex';
 import { idsInFlight, keysInFlight } from './batches/in-flight-records.js';
+import { inTransaction } from './database/statements.js';
+import { writeUnknown } from './outcomes/sent-records.js';
+import { lockPartition, type AcquiredPartition } from './runs/partitions.js';
 import { hasAtMostBlocks, readRecords, scanForIds } from './record-index/index.js';
 import { recordKey, type RecordKeys, type RecordPlace } from './record-key.js';
 
@@ -13,6 +16,11 @@ export interface KnownRecord extends RecordPlace {
 }
 
 export interface KnownRecords {
+  /**
+   * Forgets what was accepted of these records, of any mapping, so that the next reading of their rows is sent. Throws `fenced_off`
+   * when a newer attempt has taken the partition over.
+   */
+  doubt(partition: AcquiredPartition, mappingId: number, keys: RecordKeys): Promise<void>;
   /** Those of these records that are known. */
   among(mappingId: number, keys: RecordKeys): Promise<readonly KnownRecord[]>;
   /** Those that are known of the records with these external ids in these tenants, of which there may be thousands. */
@@ -63,6 +71,11 @@ export const openKnownRecords = (knex: Knex): KnownRecords => {
     return known.records;
   };
   return {
+    doubt: (partition, mappingId, keys) =>
+      inTransaction(knex, async (trx) => {
+        await lockPartition(trx, partition);
+        await writeUnknown(trx, mappingId, keys);
+      }),
     among,
     async inTenants(mappingId, tenantIds, externalIds) {
       const wanted = tenantIds.length * externalIds.length;

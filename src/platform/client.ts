@@ -3,7 +3,7 @@ import { PartnerSyncError } from '../domain/errors.js';
 import type { BodyOf, DataOf, Operation, ParamsOf, QueryOf } from './contract/operation.js';
 import { operations, type OperationName, type Operations } from './contract/operations.js';
 import { callFacts, isInDoubt, isNotFound } from './error.js';
-import { entriesOf, type EntryOf, type ListName } from './lists.js';
+import { entriesOf, pagesOf, type EntryOf, type FetchPage, type ListName } from './lists.js';
 import { readFailure, readSuccess } from './response.js';
 import { backoffMs, isRedirect, pause } from './retry.js';
 import { DEFAULT_PLATFORM_SETTINGS, type PlatformClientOptions, type PlatformSettings } from './client-settings.js';
@@ -233,13 +233,21 @@ export class PlatformClient {
    * for await (const row of platform.each('listTenantUsage', { query: { limit: 100 } })) console.log(row.tenantName);
    */
   each<N extends ListName>(name: N, input: CallInput<N> = {}): AsyncGenerator<EntryOf<N>, void> {
-    return entriesOf(name, ({ query, body }) =>
+    return entriesOf(name, this.#pageOf(name, input));
+  }
+
+  /** The pages of a list as the platform returns them, one after the other; see {@link each}. */
+  pages<N extends ListName>(name: N, input: CallInput<N> = {}): AsyncGenerator<Record<string, unknown>, void> {
+    return pagesOf(name, this.#pageOf(name, input));
+  }
+
+  #pageOf<N extends ListName>(name: N, input: CallInput<N>): FetchPage {
+    return ({ query, body }) =>
       this.call(name, {
         ...input,
         ...(query === undefined ? {} : { query: { ...input.query, ...query } }),
         ...(body === undefined ? {} : { body: { ...(input.body as object | undefined), ...body } }),
-      } as CallInput<N>),
-    );
+      } as CallInput<N>);
   }
 
   /** Calls any operation of the contract, with retries within the retry budget. */

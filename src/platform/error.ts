@@ -12,7 +12,7 @@ export interface CallFacts {
   readonly requestId?: string | undefined;
   /** The platform's message, from either shape of error; it may quote what was sent. */
   readonly platformMessage?: string;
-  /** The platform's list of specific errors, at most ten. */
+  /** The platform's list of specific errors: the first ten, and how many more there are. */
   readonly errors?: readonly string[];
   /** Whether the request may have taken effect although there was no usable response. */
   readonly inDoubt?: boolean;

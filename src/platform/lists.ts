@@ -16,20 +16,28 @@ export type EntryOf<N extends ListName> =
     : never;
 
 /** Fetches one page; `cursor` is undefined for the first. */
-type FetchPage = (place: { readonly [place in 'query' | 'body']?: { readonly cursor: string } }) => Promise<unknown>;
+export type FetchPage = (place: {
+  readonly [place in 'query' | 'body']?: { readonly cursor: string };
+}) => Promise<unknown>;
+
+/** The entries of a list; pages are fetched only as far as they are read. Throws what {@link pagesOf} throws. */
+export async function* entriesOf<N extends ListName>(name: N, fetchPage: FetchPage): AsyncGenerator<EntryOf<N>, void> {
+  const { entries } = (operations[name] as Operation).pages!;
+  for await (const page of pagesOf(name, fetchPage)) yield* page[entries] as EntryOf<N>[];
+}
 
 /**
- * The entries of a list; pages are fetched only as far as they are read.
+ * The pages of a list, each fetched when it is asked for.
  * Throws `platform_response_invalid` if a cursor is missing or repeats.
  */
-export async function* entriesOf<N extends ListName>(name: N, fetchPage: FetchPage): AsyncGenerator<EntryOf<N>, void> {
+export async function* pagesOf(name: ListName, fetchPage: FetchPage): AsyncGenerator<Record<string, unknown>, void> {
   const operation: Operation = operations[name];
-  const { cursorIn, entries } = operation.pages!;
+  const { cursorIn } = operation.pages!;
   const seen = new Set<string>();
   let cursor: string | null | undefined;
   while (true) {
     const page = (await fetchPage(cursor == null ? {} : { [cursorIn]: { cursor } })) as Record<string, unknown>;
-    yield* page[entries] as EntryOf<N>[];
+    yield page;
     const pagination = page['pagination'] as Pagination;
     if (!pagination.hasNextPage) return;
     cursor = pagination.cursor;

@@ -121,6 +121,9 @@ function redirect(operation: Operation, response: RawResponse, final: boolean): 
   );
 }
 
+/** Most specific errors that are kept of a response. */
+const ERRORS_KEPT = 10;
+
 function refusal(
   code: PlatformErrorCode,
   operation: Operation,
@@ -136,7 +139,9 @@ function refusal(
     .filter((text) => !texts.some((other) => other !== text && other.startsWith(text)))
     .map(shortened)
     .join('; ');
-  const errors = Array.isArray(body['errors']) ? body['errors'].filter(isText).slice(0, 10).map(shortened) : [];
+  const listed = Array.isArray(body['errors']) ? body['errors'].filter(isText) : [];
+  const errors = listed.slice(0, ERRORS_KEPT).map(shortened);
+  if (listed.length > ERRORS_KEPT) errors.push(`... and ${listed.length - ERRORS_KEPT} more`);
   // This message goes into histories and logs, and whatever the platform says about records may quote them, be it a rejection
   // or the error of its own database. Who may not do a request without a body is told nothing about records.
   const isAboutNoRecord = code === 'platform_unauthorized' && operation.body === null;

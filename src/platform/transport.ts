@@ -125,7 +125,7 @@ export class Transport {
     let body: ReadyBody | null = null;
     if (call.body !== undefined) {
       headers['content-type'] = 'application/json';
-      body = isReady(call.body) ? call.body : JSON.stringify(call.body);
+      body = isReady(call.body) ? call.body : JSON.stringify(call.body, refuseNonFinite);
     }
     return { method: operation.method, path, headers, body };
   }
@@ -229,6 +229,13 @@ function originOf(location: string | undefined, base: string): string | undefine
   if (location === undefined || !URL.canParse(location, base)) return undefined;
   const { protocol, origin } = new URL(location, base);
   return /^https?:$/.test(protocol) ? origin : undefined;
+}
+
+/** JSON.stringify makes null of NaN and of infinities, and null deletes a field (platform-api.md 4.8). */
+function refuseNonFinite(name: string, value: unknown): unknown {
+  if (typeof value === 'number' && !Number.isFinite(value))
+    throw new PartnerSyncError('input_invalid', `the body's field "${name}" is ${value}, which JSON cannot represent`);
+  return value;
 }
 
 const isReady = (body: object | string): body is ReadyBody => typeof body === 'string' || body instanceof Uint8Array;

@@ -8,6 +8,7 @@ import { refusalStatus, type RefusalKind } from '../platform/contract/refusals.j
 import { errorBody, Refusal } from './refusal.js';
 import type { SandboxSettings } from './settings.js';
 import type { Tenant } from './tenants.js';
+import { milliseconds } from '../domain/timeouts.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -34,6 +35,7 @@ export function createHttpServer(host: string, settings: SandboxSettings, logger
   const app = Fastify({
     logger: false,
     bodyLimit: settings.maxBodyBytes,
+    requestTimeout: milliseconds('sandboxRequest'),
     exposeHeadRoutes: false,
     genReqId: () => randomUUID(),
     requestIdHeader: false,

@@ -8,12 +8,12 @@ import type { TSchema } from 'typebox';
 import { withReferenceValues } from '../domain/records/references.js';
 import type { JsonObject } from '../domain/values/json.js';
 import { ajvOfItsOwn } from '../patterns/ajv-of-its-own.js';
-import { addBoundedFormats } from '../patterns/ajv-patterns.js';
+import { addBoundedFormats, PATTERNS } from '../patterns/ajv-patterns.js';
 import { errorTexts } from './validation-messages.js';
 
-/** An Ajv instance for the contract's schemas: it reports all errors, knows formats and accepts unknown keywords. */
+/** An Ajv instance for the contract's schemas: it reports all errors, matches patterns in bounded time, knows formats and accepts unknown keywords. */
 export function createAjv(options: Options = {}): Ajv {
-  const ajv = new Ajv({ allErrors: true, strict: false, ...options });
+  const ajv = new Ajv({ allErrors: true, strict: false, code: { regExp: PATTERNS }, ...options });
   addBoundedFormats(ajv);
   return ajv;
 }

@@ -3,6 +3,7 @@
  * is loaded and compiled once per process.
  */
 import type { JsonObject } from '../domain/values/json.js';
+import { isUuid } from '../domain/values/names.js';
 import { referencesOf, type SchemaReference } from '../domain/records/references.js';
 import type { SchemaDefinition } from '../platform/contract/schema-definitions.js';
 import type { Queryable } from './database.js';
@@ -54,25 +55,31 @@ interface SchemaRow {
 
 /** Creates the store of one platform account. `rules` apply to every definition that it compiles. */
 export function createSchemaStore(db: Queryable, platformId: string, rules: SchemaRules): SchemaStore {
-  const known = new Map<string, StoredSchema>();
+  const byName = new Map<string, StoredSchema>();
+  const byId = new Map<string, StoredSchema>();
   const keep = (schema: StoredSchema): StoredSchema => {
-    known.set(schema.name, schema).set(schema.id, schema);
+    byName.set(schema.name, schema);
+    byId.set(schema.id, schema);
     return schema;
   };
-  const find: SchemaStore['find'] = async (nameOrId) => {
-    const cached = known.get(nameOrId);
-    if (cached !== undefined) return cached;
-    if (unstorableText(nameOrId, 'name') !== undefined) return undefined;
-    // A name may look like an id; the name wins, since a partner chose it.
+  const findBy = async (column: 'name' | 'id', value: string): Promise<StoredSchema | undefined> => {
     const { rows } = await db.query<SchemaRow>(
-      `select * from sandbox.schema_definitions
-        where platform_id = $2 and (name = $1 or id::text = lower($1)) order by (name = $1) desc limit 1`,
-      [nameOrId, platformId],
+      `select * from sandbox.schema_definitions where platform_id = $2 and ${column} = $1`,
+      [value, platformId],
     );
     return rows[0] === undefined ? undefined : keep(prepareSchema(definitionOf(rows[0]), rules));
   };
+  const findById = async (id: string): Promise<StoredSchema | undefined> =>
+    byId.get(id) ?? (isUuid(id) ? findBy('id', id) : undefined);
+  const find: SchemaStore['find'] = async (nameOrId) => {
+    const cached = byName.get(nameOrId);
+    if (cached !== undefined) return cached;
+    if (unstorableText(nameOrId, 'name') !== undefined) return undefined;
+    // A name may look like the id of another definition; the name wins, since a partner chose it.
+    return (await findBy('name', nameOrId)) ?? findById(nameOrId.toLowerCase());
+  };
   const get: SchemaStore['get'] = async (id) => {
-    const schema = await find(id);
+    const schema = await findById(id);
     if (schema === undefined) throw new Error(`schema definition ${id} is missing from the sandbox's database`);
     return schema;
   };

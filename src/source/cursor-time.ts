@@ -37,6 +37,35 @@ export function momentOf(highWatermark: string, zone: string | undefined): Date 
   return new Date(local.toZonedDateTime(timeZone).epochMilliseconds);
 }
 
+const BOUND = /^(\d{4}-\d\d-\d\d)(?:[ T]([\d:.]+) ?(Z|[+-][\d:]+)?)?$/i;
+
+/**
+ * A bound of the cursor as people write it (`cursorBound`), in the format of `like`, one of the cursor's own values. Databases ignore
+ * what they do not expect, such as the offset of a time for a column without a zone, and SQLite compares texts. null if the cursor does
+ * not contain what the bound is: days, times or counters.
+ *
+ * @param zone that of the local times that the cursor contains, if it contains such; a bound without an offset is one of them, or in UTC
+ * @param edge digits of a second that the format lacks are cut off an inclusive lower bound, and round an exclusive upper one up
+ */
+export function cursorBoundText(text: string, like: string, zone: string | null, edge: 'from' | 'to'): string | null {
+  const format = /^\d{4}-\d\d-\d\d(?:[ T][\d:.]+(.*))?$/.exec(like);
+  const bound = BOUND.exec(text);
+  if (format === null || bound === null) return format === bound ? text : null;
+  const [, day, time = '00:00', offset] = bound;
+  const [, suffix] = format;
+  if (suffix === undefined) return bound[2] === undefined ? day! : null;
+  let local = Temporal.PlainDateTime.from(`${day}T${time}`);
+  if (offset !== undefined)
+    local = Temporal.Instant.from(`${day}T${time}${offset.toUpperCase()}`)
+      .toZonedDateTimeISO(suffix === '' ? (zone ?? 'UTC') : 'UTC')
+      .toPlainDateTime();
+  const written = timestampText(local, like);
+  const isCut = Temporal.PlainDateTime.compare(Temporal.PlainDateTime.from(written.replace(' ', 'T')), local) !== 0;
+  if (!isCut || edge === 'from') return written + suffix;
+  const digits = /\.(\d+)/.exec(like)?.[1]!.length ?? 0;
+  return timestampText(local.add({ nanoseconds: 10 ** (9 - digits) }), like) + suffix;
+}
+
 /**
  * The text of a timestamp, moved back by `seconds` and in its own format. With a `zone`, at least that many real seconds
  * of its local time: a change of the clocks does not shorten them. What is no timestamp (infinity, a zero date) is

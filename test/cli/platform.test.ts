@@ -77,6 +77,8 @@ describe('input', () => {
   const folder = mkdtempSync(join(tmpdir(), 'partner-sync-data-'));
   const file = join(folder, 'body.json');
   writeFileSync(file, '\uFEFF{"text":"people in France","userCustomVerb":"guest"}');
+  const latin = join(folder, 'latin.json');
+  writeFileSync(latin, Buffer.from('{"text":"M\u00fcller"}', 'latin1'));
   const segment = ['platform', 'segments', 'from-text'];
   const found = answer(200, { success: true, title: 'In France' });
 
@@ -108,6 +110,12 @@ describe('input', () => {
   it.each([
     [['--data', `@${folder}/none.json`], 'none.json cannot be read (ENOENT)'],
     [['--data', '[1]'], '--data: expected a JSON object'],
+    [
+      ['--data', '{"text": 12345678901234567890}'],
+      '--data: the value has a number that would be rounded (at character 9)',
+    ],
+    [['--data', '{"text": 1e400}'], 'would be rounded'],
+    [['--data', `@${latin}`], 'latin.json is not UTF-8 text'],
     [['--data', ''], 'is not JSON, it is empty'],
   ])('is refused as %j', async (flags, words) => {
     saysClearly(await runInProcess([...segment, ...flags], NOWHERE), 2, words);
@@ -170,6 +178,15 @@ describe('output', () => {
     expect(data.results.map(({ id }) => id)).toEqual(['i-1', 'i-2']);
   });
 
+  it('contains with --all also what the first page says besides its entries', async () => {
+    const people = (id: string, cursor: string | null) =>
+      success({ count: 2, recipients: [{ id }], pagination: { hasNextPage: cursor !== null, cursor } });
+    const { url } = await stubPlatform([people('p-1', 'c1'), people('p-2', null)]);
+    const count = ['platform', 'segments', 'count', '--include-segments', 'a', '--all', '--json'];
+    const { stdout } = await runInProcess(count, at(url));
+    expect(JSON.parse(stdout)).toMatchObject({ data: { count: 2, recipients: [{ id: 'p-1' }, { id: 'p-2' }] } });
+  });
+
   it('shows errors as JSON too', async () => {
     const { stdout, code } = await runInProcess([...list, '--json'], NOWHERE);
     expect(JSON.parse(stdout)).toMatchObject({ version: 1, error: { code: 'platform_unreachable' } });
@@ -227,6 +244,14 @@ describe('platform batches wait', () => {
       '',
     ]);
     expect(JSON.parse(stdout)).toMatchObject({ data: { batchId: 'b-1' } });
+    expect(code).toBe(0);
+  });
+
+  it('waits on while the platform writes a time that is none, and takes a counter that is left out for 0', async () => {
+    const terse = (completedAt: string) => success({ batchId: 'b-1', progress: { successfulRecords: 3 }, completedAt });
+    const { url } = await stubPlatform([terse('0001-01-01T00:00:00Z'), terse('2026-01-01T00:00:00Z')]);
+    const { code, stderr } = await runInProcess(wait, at(url));
+    expect(stderr).toBe('3 stored, 0 failed, 0 pending\n');
     expect(code).toBe(0);
   });
 

@@ -18,6 +18,7 @@ import {
   INCOMPLETE,
   NOT_JSON,
   NOT_THE_ENVELOPE,
+  TERSE,
   UNASKABLE,
   UNPROVEN,
   type BadResponse,
@@ -119,6 +120,16 @@ describe('a batch stays as it is after a status that is', () => {
     // Once the platform answers, the next attempt finds the batch, and asks for its outcome.
     await quietly(async () => recoverPartition(await contextOf(partition, [DONE])));
     expect(await whySkipped()).toBe('unchanged');
+  });
+});
+
+describe('a record counts as accepted after a status with', () => {
+  it.each(Object.entries(TERSE))('%s', async (_, response) => {
+    const { partition, batch } = await sentBatch();
+    const { outcomes } = await quietly(async () =>
+      settleBatch(await contextOf(partition, [response(VALID_STATUS)]), batch, '0'),
+    );
+    expect(outcomes).toBe('all accepted');
   });
 });
 

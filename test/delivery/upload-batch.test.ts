@@ -34,6 +34,7 @@ async function contextOf(
     sync: { spec: { name: 'shop', upload, mappings: [] }, requestLimit: createRequestLimit(4), onRetry },
     mapping: {
       spec: { schema: { name: 'customer' }, options: { onConflict: 'upsert', ignoreUnknownFields: false } },
+      referenceFields: new Set(),
       meter: NO_METERS.mapping(the.mappingId, 'shop', 'customers'),
     },
     partition,
@@ -167,6 +168,60 @@ it('tells of each attempt that failed, and since when, while it sends the batch 
   expect(told.map(([code]) => code)).toEqual(['platform_busy', 'platform_failed']);
   expect(told[0]![1]).toBeLessThan(100);
   await sent[0]!.recorded;
+});
+
+describe('when the platform fails at a batch again and again', () => {
+  /** Takes batches, but fails at those in which one of these records is. */
+  const failingAt =
+    (...ids: string[]): Answer =>
+    (response, request) => {
+      const fails = ids.some((id) => request.body.includes(`"id":"${id}"`));
+      const said = answer(500, { success: false, message: 'internal error' });
+      if (request.method === 'GET') return answer(404, { success: false, message: 'none' })(response, request);
+      return (fails ? said : taken)(response, request);
+    };
+  const IDS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+  async function uploaded(platform: Answer, ids = IDS) {
+    const partition = await newPartition();
+    const records = ids.map((id) => record(id, '1'));
+    const [batch] = (await claim(partition, records)).batches;
+    const { context, seen } = await contextOf(partition, 600, [platform]);
+    const result = await upload(context, batch!).catch((error: unknown) => error as { code: string });
+    if ('code' in result) return { code: result.code, posts: seen.length };
+    await Promise.all(result.sent.map((sent) => sent.recorded));
+    return {
+      sent: result.sent.flatMap((sent) => sent.records.externalIds),
+      failed: result.failed.map((failed) => failed.record.externalId),
+      settled: result.settled.length,
+    };
+  }
+
+  it('finds the records at fault, and sends the others', async () => {
+    expect(await uploaded(failingAt('b'))).toEqual({
+      sent: ['a', 'c', 'd', 'e', 'f', 'g', 'h'],
+      failed: ['b'],
+      settled: 0,
+    });
+    expect(await uploaded(failingAt('p', 's'), ['p', 'q', 'r', 's'])).toMatchObject({ failed: ['p', 's'] });
+  }, 120_000);
+
+  it('does not send each record by itself if it fails at everything', async () => {
+    const { code, posts } = (await uploaded(failingAt(...IDS))) as { code: string; posts: number };
+    expect(code).toBe('platform_failed');
+    // Seven of the whole, then halves down to three single records, each of which is looked up.
+    expect(posts).toBeLessThan(7 + 6 + 3 + 3);
+  }, 120_000);
+
+  it('takes a record for accepted that the platform has stored all the same', async () => {
+    const stored: Answer = (response, request) =>
+      request.method === 'GET'
+        ? answer(200, {
+            success: true,
+            data: { result: { resourceExternalId: 'b', data: { id: 'b', content: '1' } } },
+          })(response, request)
+        : failingAt('b')(response, request);
+    expect(await uploaded(stored)).toMatchObject({ failed: [], settled: 1 });
+  }, 120_000);
 });
 
 describe('when the attempt is cancelled', () => {

@@ -100,7 +100,12 @@ it("drops the dead letters of a sync, and none of another sync's, though their m
     await note(partition, [deadLetter('a')]);
   }
 
-  expect(await deadLetters.drop(one, { mappings: [mapping] }, { who: 'ana', origin: 'cli' })).toBe(1);
+  expect(
+    await deadLetters.drop(one, { mappings: [mapping] }, await deadLetters.newestOf(one), {
+      who: 'ana',
+      origin: 'cli',
+    }),
+  ).toBe(1);
 
   expect(await deadLetters.count(one, {})).toBe(0);
   expect(await deadLetters.count(two, {})).toBe(1);

@@ -65,9 +65,18 @@ it('sends nothing of a mapping of which a run would change too much, until someb
     code: 2,
     stderr: expect.stringContaining('not on hold: lines; on hold: customers') as string,
   });
+  for (const [seen, says] of [
+    [['--run', '1'], 'run 1 of shop is not active any more'],
+    [['--cause', 'gone'], 'not on hold for gone; by now: customers: 7 records would change'],
+  ] as const)
+    expect(await command(shop, 'approve', 'shop', '--yes', ...seen)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(says) as string,
+    });
   expect(await changedOnPlatform(shop)).toBe(0);
 
-  expect(await command(shop, 'approve', 'shop', '--yes', '--reason', 'new names')).toMatchObject({
+  const seen = ['--run', '2', '--cause', 'changed'];
+  expect(await command(shop, 'approve', 'shop', '--yes', ...seen, '--reason', 'new names')).toMatchObject({
     code: 0,
     stdout: expect.stringContaining('approved, the run goes on: customers: 7 records would change') as string,
   });

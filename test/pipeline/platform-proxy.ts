@@ -8,7 +8,6 @@ export interface PassedRequest {
   readonly tenant: string | undefined;
   /** Names of its headers. */
   readonly headers: readonly string[];
-  /** External ids of an upload, in the order in which they came. */
   readonly body: string;
   /** How many uploads came before this one; for other requests, how many in all. */
   readonly no: number;

@@ -1,5 +1,6 @@
 /** 4.9, 4.11 and 4.12: channel integrations of the platform account, channel accounts of its tenants. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadInto } from '../../src/sandbox/fixture/load.js';
 import { createDatabase, SOUTH, startForTest, undeclared, unique, type TestDatabase } from './running-sandbox.js';
 
 let database: TestDatabase;
@@ -113,7 +114,7 @@ describe('a channel account', () => {
     const id = await integration('email');
     const answer = await open(id, { type: 'service-managed', domainPrefix: 'News' });
     expect([answer.status, undeclared('createChannelAccount', answer)]).toEqual([200, []]);
-    const baseDomain = expect.stringMatching(/^news\.t-[0-9a-f]{8}\.mail\.sandbox\.example$/) as string;
+    const baseDomain = expect.stringMatching(/^news\.t-[0-9a-f]{12}\.mail\.sandbox\.example$/) as string;
     expect(answer.body.data).toEqual({
       id: expect.any(String) as string,
       name: baseDomain,
@@ -163,6 +164,15 @@ describe('a channel account', () => {
     const domains = await Promise.all(
       ['north', SOUTH].map(async (tenant) => (await open(id, { domainPrefix: 'shop' }, tenant)).body.data.name),
     );
+    expect(new Set(domains).size).toBe(2);
+  });
+
+  it('has a domain of its own for each tenant whose id begins like that of another', async () => {
+    const tenants = [1, 2].map((n) => `0191aaaa-0000-7000-8000-00000000000${n}`);
+    await loadInto(database.url, { tenants: tenants.map((id) => ({ id, name: id })) });
+    const id = await integration('email');
+    const domains = [];
+    for (const tenant of tenants) domains.push((await open(id, { domainPrefix: 'shop' }, tenant)).body.data.name);
     expect(new Set(domains).size).toBe(2);
   });
 

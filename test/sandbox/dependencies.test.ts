@@ -165,6 +165,18 @@ describe('records whose parent is missing', () => {
     ]);
   });
 
+  it('never wait for themselves', async () => {
+    const [staff, stores] = [unique('staff'), unique('stores')];
+    await sandbox.createSchema(stores, {});
+    await sandbox.createSchema(staff, { boss: { $ref: staff }, store: { $ref: stores } });
+    const id = await sandbox.upload(staff, [{ id: 'c', boss: 'c', store: 's-1' }], {
+      query: '?dependencyWaitTimeout=3600',
+    });
+    expect((await sandbox.processed(id)).progress).toMatchObject({ pendingRecords: 1 });
+    await sandbox.uploaded(stores, [{ id: 's-1' }]);
+    expect((await sandbox.completed(id)).progress).toMatchObject({ successfulRecords: 1 });
+  });
+
   it('fail when a reference names another schema than the definition does', async () => {
     const { customers } = await chain();
     const batch = await sandbox.uploaded(customers, [

@@ -137,6 +137,20 @@ describe('syncing the library', () => {
     expect((await group('west', 'own-message')).body.data).toMatchObject({ emailSubject: 'our own' });
   });
 
+  it('reports a template that needs a communication group of another one, whether or not that is copied with it', async () => {
+    // Each came with a fixture of its own.
+    await loadInto(database.url, {
+      library: { automations: [template(id(4), 'Hello again', ['hello'])] },
+      tenants: [],
+    });
+    await done('east', { unsync: items(WELCOME, id(4)) });
+    const { results } = await done('east', { sync: items(id(4), WELCOME) });
+    expect(results.map(({ status }) => status)).toEqual(['synced', 'conflict']);
+    expect((await done('east', { sync: items(WELCOME) })).results[0]!.status).toBe('conflict');
+    await done('east', { unsync: items(id(4)) });
+    expect((await done('east', { sync: items(WELCOME) })).results[0]!.status).toBe('synced');
+  });
+
   it('stores each job with its results', async () => {
     const { results, jobId } = await done('east', { sync: items(WIN_BACK) });
     const { rows } = await database.query('select tenant_id, results from sandbox.library_jobs where id = $1', [jobId]);

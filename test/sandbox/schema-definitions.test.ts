@@ -21,6 +21,15 @@ const minimal = () => ({
   schema: { type: 'object', properties: { id: { type: 'string' } } } as object,
 });
 
+it('keeps a definition apart from another one whose name is its id', async () => {
+  const name = unique('people');
+  const people = await sandbox.createSchema(name, {});
+  await sandbox.createSchema(people, {});
+  await sandbox.uploaded(name, [{ id: 'p-1' }]);
+  expect((await sandbox.read(name, 'p-1')).status).toBe(200);
+  expect((await sandbox.read(people, 'p-1')).status).toBe(404);
+});
+
 describe('creating a schema definition', () => {
   it('returns the definition with both names of every field with an alias', async () => {
     const input = {

@@ -39,6 +39,11 @@ const registered = async (body: object, tenant = 'north'): Promise<Domain> => {
 const stored = async (id: string) =>
   (await database.query('select * from sandbox.sending_domains where id = $1', [id])).rows[0] as Record<string, string>;
 
+it('refuses an address that an expression would try in millions of ways', async () => {
+  const { status, body } = await register(bodyWith({ emailReplyTo: `a@${'.'.repeat(300_000)} ` }));
+  expect([status, body.errors?.join()]).toEqual([400, expect.stringContaining('body/emailReplyTo')]);
+});
+
 describe('registering a sending domain', () => {
   it('returns the DNS records that verify it: DKIM, return path and DMARC', async () => {
     const { id, dnsRecords } = await registered(bodyWith({ apexDomain: 'Shop.Example', subdomain: 'Mail' }));

@@ -1,6 +1,14 @@
 /** Uploading records: what is stored of them (4.5, 4.8). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { addsUp, createDatabase, createPeople, SOUTH, startForTest, type TestDatabase } from './running-sandbox.js';
+import {
+  addsUp,
+  createDatabase,
+  createPeople,
+  SOUTH,
+  startForTest,
+  unique,
+  type TestDatabase,
+} from './running-sandbox.js';
 
 let database: TestDatabase;
 let sandbox: Awaited<ReturnType<typeof startForTest>>;
@@ -59,6 +67,19 @@ describe('uploading records', () => {
     await sandbox.uploaded(schema, [{ id: 'a', email: 'a@example.com', age: 7, address: { city: 'Oslo', zip: '1' } }]);
     await sandbox.uploaded(schema, [{ id: 'a', age: null, address: { city: 'Rome' } }]);
     expect(await dataOf(schema, 'a')).toEqual({ id: 'a', email: 'a@example.com', address: { city: 'Rome' } });
+  });
+
+  it('checks lists of references by the other rules of the schema, too', async () => {
+    const [tours, stores] = [unique('tours'), unique('stores')];
+    await sandbox.createSchema(stores, {});
+    await sandbox.createSchema(tours, { stops: { type: 'array', minItems: 1, items: { $ref: stores } } });
+    await sandbox.uploaded(stores, [{ id: 's-1' }]);
+    const batch = await sandbox.uploaded(tours, [
+      { id: 'none', stops: [] },
+      { id: 'one', stops: ['s-1'] },
+    ]);
+    expect(batch.errors.recordErrors).toEqual([expect.stringContaining('externalId "none"')]);
+    expect(batch.progress).toMatchObject({ successfulRecords: 1 });
   });
 
   it('keeps the id and creation time of a record that is sent again', async () => {

@@ -45,7 +45,7 @@ export async function runOperation(
   try {
     const data: unknown =
       flags.all === true
-        ? await whole(platform.each(name as ListName, input), operation)
+        ? await whole(platform.pages(name as ListName, input), operation)
         : await platform.call(name, input);
     output.result({ data }, () =>
       operation.pages === undefined ? responseLines(data) : listLines(data as Record<string, unknown>, operation.pages),
@@ -57,11 +57,16 @@ export async function runOperation(
   }
 }
 
-/** All entries of a list, in the form of its only page. */
-async function whole(entries: AsyncIterable<unknown>, { pages }: Operation): Promise<unknown> {
+/** All entries of a list, in the form of its only page: with what the first page says besides, such as a count. */
+async function whole(pages: AsyncIterable<Record<string, unknown>>, operation: Operation): Promise<unknown> {
+  const { entries } = operation.pages!;
+  let first: Record<string, unknown> | undefined;
   const all: unknown[] = [];
-  for await (const entry of entries) all.push(entry);
-  return { [pages!.entries]: all, pagination: { hasNextPage: false, cursor: null, total: all.length } };
+  for await (const page of pages) {
+    first ??= page;
+    for (const entry of page[entries] as unknown[]) all.push(entry);
+  }
+  return { ...first, [entries]: all, pagination: { hasNextPage: false, cursor: null, total: all.length } };
 }
 
 /**

@@ -7,6 +7,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Option, type Command } from 'commander';
 import { PartnerSyncError } from '../../domain/errors.js';
+import { countsOf, isComplete } from '../../platform/batch-progress.js';
 import type { BatchStatus } from '../../platform/contract/batches.js';
 import { operations } from '../../platform/contract/operations.js';
 import { duration } from '../arguments.js';
@@ -45,7 +46,7 @@ export function addWait(batches: Command): void {
         try {
           const batch = await untilComplete(poll, flags.for, (line) => output.note(line));
           output.result({ data: batch }, () => responseLines(batch));
-          const { failedRecords, pendingRecords } = batch.progress;
+          const { failedRecords, pendingRecords } = countsOf(batch);
           return failedRecords + pendingRecords === 0 ? EXIT.done : EXIT.failed;
         } catch (error) {
           throw withPlatformMessage(error);
@@ -75,7 +76,7 @@ async function untilComplete(
     const line = batch === null ? 'not visible yet' : lineOf(batch);
     if (line !== said) note(line);
     said = line;
-    if (batch?.completedAt != null) return batch;
+    if (batch !== null && isComplete(batch)) return batch;
     if (Date.now() + pause > deadline)
       throw new PartnerSyncError('platform_failed', `the batch is not complete after ${longest / 1000} s: ${line}`);
     await sleep(pause);
@@ -83,7 +84,8 @@ async function untilComplete(
   }
 }
 
-function lineOf({ progress }: BatchStatus): string {
-  const { totalRecords, successfulRecords, failedRecords, pendingRecords } = progress;
-  return `${successfulRecords} of ${totalRecords} stored, ${failedRecords} failed, ${pendingRecords} pending`;
+function lineOf(batch: BatchStatus): string {
+  const { successfulRecords, failedRecords, pendingRecords } = countsOf(batch);
+  const total = batch.progress?.totalRecords;
+  return `${successfulRecords}${total == null ? '' : ` of ${total}`} stored, ${failedRecords} failed, ${pendingRecords} pending`;
 }

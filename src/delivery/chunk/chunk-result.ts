@@ -164,6 +164,9 @@ export class ChunkResultBuilder {
         if (batch.records === 1 && retry !== undefined && retry.triesOf(record) >= times('childAttempts'))
           return this.#addDeadLetter(neverAccepted(record));
         return this.#queue(record, 'unknown', seconds('readAgain'));
+      case 'failed':
+        this.#noteSent(record, 'unknown');
+        return this.#queue(record, 'unknown', this.#retryDelay(record), [], outcome.message);
       case 'pending':
         this.#noteSent(record, 'pending');
         this.#waiting.push({
@@ -182,7 +185,7 @@ export class ChunkResultBuilder {
     }
   }
 
-  /** Seconds until a record that may have lacked a parent is sent again. */
+  /** Seconds until a record that may have lacked a parent, or at which the platform fails, is sent again. */
   #retryDelay(record: MappedRecord): number {
     const { retry } = this.#context;
     return retry === undefined ? seconds('readAgain') : retryDelay(retry.triesOf(record) + 1);

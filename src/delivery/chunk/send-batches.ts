@@ -1,13 +1,14 @@
 /** Sends the batches of a chunk, and waits for the outcomes of their records. */
 import type { PartnerSyncError } from '../../domain/errors.js';
 import type { IntendedBatch } from '../../ledger/batches/batch-intents.js';
+import { recordKey } from '../../ledger/record-key.js';
 import { allEnded } from '../all-ended.js';
 import { missingParents } from '../parents/missing-parents.js';
 import type { PartitionContext } from '../partition-context.js';
 import { ALL_ACCEPTED, notAccepted } from '../upload/outcome.js';
 import { settleBatch, type SettledBatch } from '../upload/settle-batch.js';
 import { UnsentBatches } from '../upload/unsent-batches.js';
-import { uploadBatch, type RejectedRecord } from '../upload/upload-batch.js';
+import { uploadBatch, type RefusedRecord } from '../upload/upload-batch.js';
 import type { ChunkResultBuilder } from './chunk-result.js';
 
 /**
@@ -22,11 +23,15 @@ export async function sendBatches(
   batches: readonly IntendedBatch[],
   outcomes: ChunkResultBuilder,
 ): Promise<void> {
-  const rejected: RejectedRecord[] = [];
+  const rejected: RefusedRecord[] = [];
+  const failed: RefusedRecord[] = [];
+  const { refusals } = context.earlierChunks;
+  const takenBefore = refusals.taken;
   const unsent = new UnsentBatches(batches);
   const send = async (batch: IntendedBatch): Promise<SettledBatch[]> => {
     const uploaded = await uploadBatch(context, batch, unsent);
     rejected.push(...uploaded.rejected);
+    failed.push(...uploaded.failed);
     for (const single of uploaded.settled) outcomes.addBatch(single, ALL_ACCEPTED);
     return allEnded(uploaded.sent.map((part) => settleBatch(context, part, readSeq)));
   };
@@ -34,6 +39,9 @@ export async function sendBatches(
   try {
     const { meter } = context.mapping;
     settled = (await allEnded(batches.map((batch) => meter.sending(batch.records.length, () => send(batch))))).flat();
+    // As long as it takes nothing, the platform fails, and not at these records.
+    const unexpected = refusals.taken > takenBefore ? undefined : await firstUnexpected(context, failed);
+    if (unexpected !== undefined) throw unexpected.error;
   } catch (error) {
     await unsent.release(context);
     throw error;
@@ -49,9 +57,22 @@ export async function sendBatches(
     const outcome = notAccepted('rejected', { raw: message, masked: message }, parentsOf(record));
     outcomes.addBatch(batch, new Map([[record.externalId, outcome]]));
   }
+  for (const { batch, record, error } of failed)
+    outcomes.addBatch(batch, new Map([[record.externalId, { kind: 'failed', message: messageOf(error) }]]));
 }
 
-/** What the platform said about a record that it rejected by itself; upload-batch.ts has masked it. */
+/** The first of these that has not been known before as a record at which the platform fails. */
+async function firstUnexpected(
+  { deps, partition }: PartitionContext,
+  failed: readonly RefusedRecord[],
+): Promise<RefusedRecord | undefined> {
+  if (failed.length === 0) return undefined;
+  const keyOf = ({ batch, record }: RefusedRecord) => ({ tenantId: batch.tenantId, externalId: record.externalId });
+  const waiting = await deps.ledger.waiting.among(partition.mappingId, failed.map(keyOf));
+  return failed.find((each) => waiting.get(recordKey(keyOf(each)))?.reason !== 'unknown');
+}
+
+/** What the platform said about a record that was sent by itself; upload-batch.ts has masked it. */
 const messageOf = ({ message, details }: PartnerSyncError): string =>
   [message, details['platformMessage'], ...((details['errors'] as readonly string[] | undefined) ?? [])]
     .filter(Boolean)

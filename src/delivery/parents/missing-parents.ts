@@ -1,13 +1,17 @@
 /**
  * The parents of records that the platform has not accepted. What a child lacked when it was sent is looked up afterwards, since
- * most are accepted: another run, or another partition, may have delivered the parent in between.
+ * most are accepted: another run, or another partition, may have delivered the parent in between. The platform may also have lost
+ * one that it had accepted.
  */
 import type { ParentName } from '../../domain/records/parent.js';
 import type { MappedRecord } from '../../domain/records/record.js';
 import type { IntendedBatch } from '../../ledger/batches/batch-intents.js';
+import type { PartitionContext } from '../partition-context.js';
+import { forgetLostParents } from './lost-parents.js';
 import {
   keepsAcceptedHashes,
   namesOf,
+  parentKey,
   parentMappings,
   parentsOf,
   undeliveredParents,
@@ -29,16 +33,20 @@ export interface MissingParents {
  * @param batches those that the records were sent in
  */
 export async function missingParents(
-  context: ParentContext,
+  context: PartitionContext,
   batches: readonly Sent[],
   records: readonly MappedRecord[],
 ): Promise<(record: MappedRecord) => MissingParents> {
   const undelivered = await undeliveredParents(context, records);
   const others = records.filter((record) => !undelivered.has(record));
   const late = await lateParents(context, batches, others);
+  const parents = others.flatMap((record) => parentsOf(context.mapping, record));
+  const lost = new Set((await forgetLostParents(context, parents)).map(parentKey));
+  const lostOf = (record: MappedRecord): readonly ParentName[] =>
+    lost.size === 0 ? [] : namesOf(parentsOf(context.mapping, record).filter((parent) => lost.has(parentKey(parent))));
   return (record) => {
-    const missing = undelivered.get(record);
-    return missing === undefined ? { missing: [], late: late.get(record) ?? [] } : { missing, late: [] };
+    const missing = undelivered.get(record) ?? lostOf(record);
+    return missing.length === 0 ? { missing, late: late.get(record) ?? [] } : { missing, late: [] };
   };
 }
 

@@ -103,28 +103,38 @@ async function parentsInLedger(context: ParentContext, parents: readonly ParentR
 export const keepsAcceptedHashes = ({ spec }: OpenMapping): boolean => spec.options.ledger === 'full';
 
 /** Asks the platform which of the parents it has; returns each of these once. */
-export async function onPlatform(
+export const onPlatform = async (
+  context: ParentContext,
+  parents: readonly ParentReference[],
+): Promise<ParentReference[]> => (await askPlatform(context, parents)).there;
+
+/** What the platform says about parents, each of them once; those that it refuses to look up are left out. */
+export async function askPlatform(
   { deps, sync, effort, signal }: ParentContext,
   parents: readonly ParentReference[],
-): Promise<ParentReference[]> {
+): Promise<{ readonly there: ParentReference[]; readonly missing: ParentReference[] }> {
   const { onRetry } = sync;
   const onEnd = effort.requestEnded;
   const distinct = distinctParents(parents);
   const found = await allEnded(
     distinct.map(async ({ schemaName, externalId, tenant }) => {
       // No record has a name that cannot be part of a URL.
-      if (schemaName === '' || (segmentProblem(schemaName) ?? segmentProblem(externalId)) !== undefined) return null;
+      if (schemaName === '' || (segmentProblem(schemaName) ?? segmentProblem(externalId)) !== undefined)
+        return 'refused';
       const find = (pace: Pace) =>
         deps.platform.findResource(schemaName, externalId, { tenant, signal, pace, onRetry, onEnd });
-      return sync.requestLimit.run({ queue: tenant, signal }, find).catch(notFound);
+      return sync.requestLimit.run({ queue: tenant, signal }, find).catch(refused);
     }),
   );
-  return distinct.filter((_, index) => found[index] !== null);
+  return {
+    there: distinct.filter((_, index) => found[index] !== null && found[index] !== 'refused'),
+    missing: distinct.filter((_, index) => found[index] === null),
+  };
 }
 
-/** Takes a rejected request for "not there": the platform does not accept the schema or the id at all. */
-function notFound(error: unknown): null {
-  if (error instanceof PartnerSyncError && error.code === 'platform_refused') return null;
+/** The platform does not accept the schema or the id at all. */
+function refused(error: unknown): 'refused' {
+  if (error instanceof PartnerSyncError && error.code === 'platform_refused') return 'refused';
   throw error;
 }
 

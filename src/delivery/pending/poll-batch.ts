@@ -13,6 +13,7 @@ import {
   type QueuedRecord,
   type WaitingRow,
 } from '../../ledger/waiting/index.js';
+import { countsOf } from '../../platform/batch-progress.js';
 import type { BatchStatus, PendingResource } from '../../platform/contract/batches.js';
 import { readChunkByValues } from '../../reading/read-chunk-by-values.js';
 import { platformIdOf, provenByCounters, statusOf, type CounterProof } from '../upload/batch-status.js';
@@ -79,7 +80,7 @@ async function storedOf(
   open: readonly WaitingRow[],
 ): Promise<ReadonlySet<string>> {
   if (status === null || counted === null || counted.outcomeOfUnlisted !== null) return new Set();
-  const { successfulRecords, failedRecords } = status.progress;
+  const { successfulRecords, failedRecords } = countsOf(status);
   const settledEarlier = records - externalIds.length;
   if (successfulRecords === 0 || successfulRecords + failedRecords <= settledEarlier) return new Set();
   const { deps, sync, mapping } = context;

@@ -2,9 +2,11 @@
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { RunInput } from '../../domain/run/run.js';
 import type { RowPosition, ReadPlan, SourceKey } from '../../domain/source/source.js';
+import { quoted } from '../../domain/values/quoted.js';
 import { ofKeyRange, type NewPartition } from '../../ledger/runs/partitions.js';
 import { EVERYTHING } from '../../reading/read-bounds.js';
 import { inKeyOrder, keyIn } from '../../reading/reading-order.js';
+import { cursorBoundText } from '../../source/cursor-time.js';
 import type { OpenMapping, OpenSync } from '../dependencies.js';
 
 /** Rows of one key partition: large enough that dispatching it costs little, small enough to spread over workers. */
@@ -40,9 +42,34 @@ export async function partitionsOf(
     return sincePosition(source, plan, position, spec.cursor.overlap);
   }
   if (input.from !== undefined || input.to !== undefined) {
-    return [{ ...ALL_BY_KEY, byCursor: true, cursorFrom: input.from ?? null, cursorBefore: input.to ?? null }];
+    return [{ ...ALL_BY_KEY, byCursor: true, ...(await boundsOf(source, mapping, input)) }];
   }
   return (await source.splitKeys(inKeyOrder(plan), ROWS_PER_PARTITION)).map(ofKeyRange);
+}
+
+/** The bounds of a backfill as the cursor's own values, whose format the high watermark shows. */
+async function boundsOf(
+  source: OpenSync['source'],
+  { plan, spec: { name } }: Pick<OpenMapping, 'plan' | 'spec'>,
+  input: Pick<RunInput, 'from' | 'to'>,
+): Promise<Pick<NewPartition, 'cursorFrom' | 'cursorBefore'>> {
+  const like = await source.highWatermark(plan);
+  const [cursorFrom, cursorBefore] = (['from', 'to'] as const).map((edge) => {
+    const text = input[edge];
+    if (text === undefined) return null;
+    const bound = cursorBoundText(text, like, plan.cursorZone ?? null, edge);
+    if (bound !== null) return bound;
+    throw new PartnerSyncError(
+      'input_invalid',
+      `"${edge}" must be like the values of the cursor ${plan.cursor} of mapping ${name}, such as ${like}, got ${quoted(text)}`,
+    );
+  }) as [string | null, string | null];
+  if (cursorFrom !== null && cursorBefore !== null && cursorFrom >= cursorBefore)
+    throw new PartnerSyncError(
+      'input_invalid',
+      `"from" must be before "to": for the cursor of mapping ${name}, they are ${cursorFrom} and ${cursorBefore}`,
+    );
+  return { cursorFrom, cursorBefore };
 }
 
 /** Whether the run's partitions of the mapping must be read one after the other: they move its position. */

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { log } from '@temporalio/activity';
 import { ERROR_CATALOGUE } from '../../domain/errors.js';
 import type { OpenBatch } from '../../ledger/batches/batches.js';
+import { countsOf, isComplete } from '../../platform/batch-progress.js';
 import { segmentProblem } from '../../platform/path.js';
 import type { BatchStatus, PendingResource } from '../../platform/contract/batches.js';
 import type { PartitionContext } from '../partition-context.js';
@@ -42,7 +43,7 @@ export async function pollUntilProcessed(
     status = await statusOf(context, platformBatchId, tenant);
     // A 404 soon after the 202 means that the batch is not visible yet.
     if (status !== null) {
-      const progress = JSON.stringify(status.progress);
+      const progress = JSON.stringify(countsOf(status));
       counted.times = progress === counted.progress ? counted.times + 1 : 1;
       counted.progress = progress;
       if (isProcessed(status, sent, counted.times)) return { status, processed: true };
@@ -69,9 +70,6 @@ export const statusOf = (
     }),
   );
 
-/** Some write a time that is none, such as the year 1, as long as there is none; others write one in a form of their own. */
-const isTime = (text: string): boolean => /[1-9]/.test(text) && !(Date.parse(text) <= 0);
-
 /** So often must the counters be the same for records that are counted as pending, and not listed, to wait for their parents. */
 const STEADY_POLLS = 3;
 
@@ -82,22 +80,19 @@ const STEADY_POLLS = 3;
  * @param sent how many records the batch was sent with
  * @param polls in how many polls, one after the other, the counters were the same
  */
-export function isProcessed(
-  { completedAt, progress, pendingResources }: BatchStatus,
-  sent: number,
-  polls: number,
-): boolean {
-  if (isTime(completedAt ?? '')) return true;
-  const { successfulRecords, failedRecords, pendingRecords } = progress;
+export function isProcessed(status: BatchStatus, sent: number, polls: number): boolean {
+  if (isComplete(status)) return true;
+  const { successfulRecords, failedRecords, pendingRecords } = countsOf(status);
   if (pendingRecords === 0 || successfulRecords + failedRecords + pendingRecords < sent) return false;
-  return (pendingResources?.length ?? 0) >= pendingRecords || polls >= STEADY_POLLS;
+  return (status.pendingResources?.length ?? 0) >= pendingRecords || polls >= STEADY_POLLS;
 }
 
 /** Whether all of the batch's records are counted as successful, and none is counted or listed as anything else. */
-export const isAllAccepted = ({ progress, errors, pendingResources }: BatchStatus, sent: number): boolean =>
-  progress.successfulRecords === sent &&
-  progress.failedRecords + progress.pendingRecords === 0 &&
-  (errors?.recordErrors?.length ?? 0) + (pendingResources?.length ?? 0) === 0;
+export function isAllAccepted(status: BatchStatus, sent: number): boolean {
+  const { successfulRecords, failedRecords, pendingRecords } = countsOf(status);
+  const listed = (status.errors?.recordErrors?.length ?? 0) + (status.pendingResources?.length ?? 0);
+  return successfulRecords === sent && failedRecords + pendingRecords + listed === 0;
+}
 
 /** What is known of a batch's records without reading any of them back. */
 export interface CounterProof {
@@ -120,7 +115,7 @@ export interface CounterProof {
  * @param sent how many records the batch was sent with
  */
 export function provenByCounters(status: BatchStatus, externalIds: readonly string[], sent: number): CounterProof {
-  const { successfulRecords, failedRecords, pendingRecords } = status.progress;
+  const { successfulRecords, failedRecords, pendingRecords } = countsOf(status);
   const pending = new Map((status.pendingResources ?? []).map((p) => [p.resourceExternalId, p]));
   const listed = new Map(externalIds.flatMap((id) => (pending.has(id) ? [[id, pending.get(id)!] as const] : [])));
   const addsUp = successfulRecords + failedRecords + pendingRecords === sent;
@@ -159,6 +154,6 @@ export function warnOnce(
     mapping: mappingName,
     platformBatchId,
     visible: status !== null,
-    ...status?.progress,
+    ...(status === null ? {} : countsOf(status)),
   });
 }

@@ -26,10 +26,12 @@ export type Outcome =
       readonly message: string | null;
     }
   /** It cannot be told whether the platform accepted it: the record is read and sent again. */
-  | { readonly kind: 'unknown' };
+  | { readonly kind: 'unknown' }
+  /** The same, and the platform fails whenever it is sent. `message`: what it said, masked. */
+  | { readonly kind: 'failed'; readonly message: string };
 
 /** What a batch can prove about a record before its parents are looked up. */
-export type ProvenOutcome = Exclude<Outcome['kind'], 'lacks_parent'>;
+export type ProvenOutcome = Exclude<Outcome['kind'], 'lacks_parent' | 'failed'>;
 
 /**
  * Outcomes by external id, or one value for the usual case that all records are accepted, so that no object is made for

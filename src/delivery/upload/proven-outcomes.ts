@@ -3,6 +3,7 @@
  * doubt, by reading records back. Messages only suggest which records to read back first (ADR 0029).
  */
 import { marksAsDeleted, type MappedRecord } from '../../domain/records/record.js';
+import { countsOf } from '../../platform/batch-progress.js';
 import type { BatchStatus } from '../../platform/contract/batches.js';
 import { provenByCounters, warnOnce } from './batch-status.js';
 import type { PartitionContext } from '../partition-context.js';
@@ -32,7 +33,7 @@ export async function provenOutcomes(
     return outcomes;
   }
 
-  const { failedRecords } = status.progress;
+  const { failedRecords } = countsOf(status);
   const failed = (records: readonly MappedRecord[]) => notStored(context, batch.tenant, records, { isProcessed: true });
   let absent = await failed(open.filter(({ externalId }) => named.has(externalId)));
   // If the named records explain all failures that are counted, all others are accepted and need not be read back. One that is not

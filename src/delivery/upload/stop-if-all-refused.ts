@@ -32,7 +32,7 @@ export async function stopIfAllRefused(
 ): Promise<void> {
   const { deps, partition } = context;
   const { refusals } = context.earlierChunks;
-  if (refusals.anyTaken) return;
+  if (refusals.taken > 0) return;
   const { refused } = refusals;
   // Once it is known that others were accepted before, nothing is looked up until the higher limit is reached.
   const areFew = (): boolean => refused.size < (refusals.acceptedBefore ? ALL_REFUSED_AFTER_OTHERS : ALL_REFUSED);
@@ -41,7 +41,7 @@ export async function stopIfAllRefused(
   for (const child of (await undeliveredParents(context, [...refused])).keys()) refused.delete(child);
   if (areFew()) return;
   refusals.acceptedBefore ??= await deps.ledger.counts.anyAccepted(partition.mappingId, partition.mappingVersion);
-  if (refusals.anyTaken || areFew()) return;
+  if (refusals.taken > 0 || areFew()) return;
   refusals.stopped ??= new PartnerSyncError(
     'platform_refused',
     `the platform refused each of the first ${refused.size} records and took none: ${error.message}; ` +

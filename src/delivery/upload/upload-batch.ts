@@ -1,5 +1,6 @@
 /**
- * Uploads one batch (platform-api.md 4.8). A batch that is rejected as a whole is halved down to the record at fault.
+ * Uploads one batch (platform-api.md 4.8). A batch that is rejected as a whole, or at which the platform fails again and again, is
+ * halved down to the record at fault.
  */
 import { milliseconds, times } from '../../domain/timeouts.js';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -24,8 +25,8 @@ export interface SentBatch extends IntendedBatch {
   readonly recorded: Promise<void>;
 }
 
-/** A record that was rejected by itself; the platform's messages in `error.details` are masked. */
-export interface RejectedRecord {
+/** A record that was sent by itself in vain; the platform's messages in `error.details` are masked. */
+export interface RefusedRecord {
   readonly batch: IntendedBatch;
   readonly record: MappedRecord;
   readonly error: PartnerSyncError;
@@ -34,7 +35,9 @@ export interface RejectedRecord {
 /** What became of a batch, which may have been split: its parts. */
 export interface UploadResult {
   readonly sent: readonly SentBatch[];
-  readonly rejected: readonly RejectedRecord[];
+  readonly rejected: readonly RefusedRecord[];
+  /** Single records at which the platform fails, again and again. */
+  readonly failed: readonly RefusedRecord[];
   /**
    * Single records that the platform refuses and that leave nothing to be done: marks of records that it does not have, and
    * records that it has as they were sent.
@@ -42,44 +45,70 @@ export interface UploadResult {
   readonly settled: readonly IntendedBatch[];
 }
 
+const NOTHING: UploadResult = { sent: [], rejected: [], failed: [], settled: [] };
+
 /** Milliseconds that one POST may take, and the age at which its intent is renewed first: both fit into one delay. */
 const postTimeoutMs = (inDoubtDelay: number): number => inDoubtDelay * 1000 * times('postShareOfInDoubtDelay');
 
 /** What became of one batch as a whole. */
 type WholeResult =
   | { readonly kind: 'sent'; readonly batch: SentBatch }
-  | { readonly kind: 'rejected'; readonly batch: IntendedBatch; readonly error: PartnerSyncError };
+  /** `failed`: the platform fails at it again and again, but may have taken it. */
+  | { readonly kind: 'rejected' | 'failed'; readonly batch: IntendedBatch; readonly error: PartnerSyncError };
+type Vain = Exclude<WholeResult, { kind: 'sent' }>;
+
+/** In the parts of a batch, the record is searched at which the platform fails. */
+interface Search {
+  /** How many batches the platform had taken in this attempt when the search began. */
+  readonly takenBefore: number;
+  /** At how many single records it has failed since. */
+  failed: number;
+}
+
+/** So many single records failed, and nothing taken since the search began: then it is not the records at which the platform fails. */
+const SEARCHED_IN_VAIN = 3;
 
 /**
  * @param unsent has the batch; told when that, or a part of it, may be on the platform
  * @throws PartnerSyncError `schema_not_pushed`, `platform_refused` if the platform refuses every record
- *   (stop-if-all-refused.ts), `platform_busy` once the platform has been busy for too long,
+ *   (stop-if-all-refused.ts), `platform_busy` once the platform has been busy for too long, `platform_failed` if it fails at everything,
  *   `fenced_off` if another attempt has taken the partition over, and whatever else the client throws
  */
 export async function uploadBatch(
   context: PartitionContext,
   intended: IntendedBatch,
   unsent: UnsentBatches,
+  search: Search | null = null,
 ): Promise<UploadResult> {
-  const result = await uploadWhole(context, intended, unsent);
-  if (result.kind === 'sent') return { sent: [result.batch], rejected: [], settled: [] };
-  const { batch } = result;
-  if (batch.records.length > 1) return uploadHalves(context, batch, result.error, unsent);
+  const result = await uploadWhole(context, intended, unsent, search);
+  if (result.kind === 'sent') return { ...NOTHING, sent: [result.batch] };
+  const { kind, batch } = result;
+  if (batch.records.length > 1) return uploadHalves(context, result, unsent, search);
   const record = batch.records.at(0);
   // An earlier copy, whose response was lost, may have been taken: then the record "exists".
-  const mayBeStored = marksAsDeleted(record) || context.mapping.spec.options.onConflict === 'reject';
-  if (mayBeStored && (await notStored(context, batch.tenant, [record], { isProcessed: true })).length === 0)
-    return { sent: [], rejected: [], settled: [batch] };
-  const rejected = rejectedAlone(context, batch, result.error);
-  await stopIfAllRefused(context, rejected.record, rejected.error);
-  return { sent: [], rejected: [rejected], settled: [] };
+  const mayBeStored =
+    kind === 'failed' || marksAsDeleted(record) || context.mapping.spec.options.onConflict === 'reject';
+  const isProcessed = kind === 'rejected';
+  if (mayBeStored && (await notStored(context, batch.tenant, [record], { isProcessed })).length === 0)
+    return { ...NOTHING, settled: [batch] };
+  const alone = refusedAlone(context, batch, result.error);
+  if (kind === 'rejected') {
+    await stopIfAllRefused(context, record, alone.error);
+    return { ...NOTHING, rejected: [alone] };
+  }
+  if (search !== null && ++search.failed >= SEARCHED_IN_VAIN && search.takenBefore === takenIn(context))
+    throw result.error;
+  return { ...NOTHING, failed: [alone] };
 }
+
+const takenIn = ({ earlierChunks }: PartitionContext): number => earlierChunks.refusals.taken;
 
 /** Uploads the batch, again and again if that can help. Returns it with its latest intent. */
 async function uploadWhole(
   context: PartitionContext,
   intended: IntendedBatch,
   unsent: UnsentBatches,
+  search: Search | null,
 ): Promise<WholeResult> {
   const { sync, mapping, signal } = context;
   const { refusals } = context.earlierChunks;
@@ -98,16 +127,17 @@ async function uploadWhole(
         }),
       );
       unsent.remove(batch);
-      refusals.anyTaken = true;
+      refusals.taken++;
       return { kind: 'sent', batch: { ...batch, ...sent } };
     } catch (error) {
       if (isSent && (!(error instanceof PartnerSyncError) || isInDoubt(error))) unsent.remove(batch);
       if (!(error instanceof PartnerSyncError) || error === refusals.stopped) throw error;
       failures ??= { since: Date.now(), inDoubt: 0, busy: 0 };
-      const next = await afterFailure(context, batch, error, failures);
-      if (next === 'rejected') return { kind: 'rejected', batch, error };
+      const next = await afterFailure(context, batch, error, failures, search);
+      if (next.kind === 'rejected') return { kind: next.kind, batch, error };
       sync.onRetry(error.code, Date.now() - failures.since);
-      if (next.repeatIn > 0) await sleep(next.repeatIn, undefined, { signal });
+      if (next.in > 0) await sleep(next.in, undefined, { signal });
+      if (next.kind === 'failed') return { kind: next.kind, batch, error };
       mapping.meter.batchRepeated();
     }
   }
@@ -122,32 +152,40 @@ interface Failures {
   busy: number;
 }
 
-/**
- * What follows a failed attempt: the same batch is sent again after so many milliseconds, or the platform rejects this
- * batch. Rethrows a failure that neither can help.
- */
+/** What follows a failed attempt, after so many milliseconds: `repeated`: the same batch is sent again. */
+type AfterFailure = { readonly kind: 'repeated' | 'failed'; readonly in: number } | { readonly kind: 'rejected' };
+
+/** Rethrows a failure that nothing of this can help. */
 async function afterFailure(
   context: PartitionContext,
   batch: IntendedBatch,
   error: PartnerSyncError,
   failures: Failures,
-): Promise<{ readonly repeatIn: number } | 'rejected'> {
-  if (isInDoubt(error) && failures.inDoubt < times('inDoubtRepeats'))
-    return { repeatIn: await setInDoubt(context, batch, failures.inDoubt++) };
+  search: Search | null,
+): Promise<AfterFailure> {
+  const fails = failsAt(error);
+  // A search sends its parts only once: they were sent often enough together.
+  if (isInDoubt(error) && failures.inDoubt < (fails && search !== null ? 0 : times('inDoubtRepeats')))
+    return { kind: 'repeated', in: await setInDoubt(context, batch, failures.inDoubt++) };
+  if (fails) return { kind: 'failed', in: await setInDoubt(context, batch, 0) };
   // The client itself waits for a new token before it sends anything.
-  if (context.deps.platform.awaitsToken(error)) return { repeatIn: 0 };
+  if (context.deps.platform.awaitsToken(error)) return { kind: 'repeated', in: 0 };
   if (error.code === 'platform_busy') {
     await doubtGateway(context, batch, error);
     const asked = error.details['retryAfterMs'];
     const delay = typeof asked === 'number' ? asked : backoffMs(failures.busy++);
     if (Date.now() - failures.since + delay > milliseconds('longestBusyWait')) throw error;
     // A delay that the platform asked for is kept by the client, for all requests.
-    return { repeatIn: typeof asked === 'number' ? 0 : delay };
+    return { kind: 'repeated', in: typeof asked === 'number' ? 0 : delay };
   }
   if (error.code !== 'platform_refused' && error.code !== 'platform_too_large') throw error;
   if (error.details['status'] === 404) throw await unknownSchema(context, error);
-  return 'rejected';
+  return { kind: 'rejected' };
 }
+
+/** Whether the platform, or a gateway for it, says that it has failed. Other than with a lost connection, that may be due to what was sent. */
+const failsAt = (error: PartnerSyncError): boolean =>
+  error.code === 'platform_failed' && (callFacts(error).status ?? 0) >= 500;
 
 /**
  * The platform may have taken the batch, and promises no order between batches. The same content may be sent again at once,
@@ -177,8 +215,8 @@ function noteDoubt({ deps, sync, partition }: PartitionContext, { tenantId, reco
   return deps.ledger.batches.doubt(partition, { tenantId, externalIds, contentHashes }, sync.spec.upload.inDoubtDelay);
 }
 
-/** The rejection of a single record. Its messages go into the record's dead letter, so the record's values are masked. */
-function rejectedAlone({ sync }: PartitionContext, batch: IntendedBatch, error: PartnerSyncError): RejectedRecord {
+/** The failure of a single record. Its messages go into the ledger, so the record's values are masked. */
+function refusedAlone({ sync }: PartitionContext, batch: IntendedBatch, error: PartnerSyncError): RefusedRecord {
   const record = batch.records.at(0);
   const schemas = sync.spec.mappings.map((m) => m.schema.name);
   const { status, platformMessage, errors } = error.details as {
@@ -226,11 +264,12 @@ async function post(
 
 async function uploadHalves(
   context: PartitionContext,
-  batch: IntendedBatch,
-  rejection: PartnerSyncError,
+  { kind, batch, error }: Vain,
   unsent: UnsentBatches,
+  search: Search | null,
 ): Promise<UploadResult> {
-  const tooLong = rejection.code === 'platform_too_large';
+  const tooLong = error.code === 'platform_too_large';
+  const begun = kind === 'failed' ? (search ?? { takenBefore: takenIn(context), failed: 0 }) : search;
   if (tooLong) context.mapping.batchLimits.tooLong(bodyOf(batch).length);
   const middle = Math.ceil(batch.records.length / 2);
   const halves = await context.deps.ledger.batches.split(context.partition, batch, [
@@ -240,14 +279,15 @@ async function uploadHalves(
   unsent.replace(batch, halves);
   const results: UploadResult[] = [];
   // Not side by side: what is wrong with the first half may be wrong with the second too.
-  for (const half of halves) results.push(await uploadBatch(context, half, unsent));
+  for (const half of halves) results.push(await uploadBatch(context, half, unsent, begun));
   const sent = results.flatMap((r) => r.sent);
   const rejected = results.flatMap((r) => r.rejected);
+  const failed = results.flatMap((r) => r.failed);
   const settled = results.flatMap((r) => r.settled);
   // Refused together and accepted in halves: there were too many of them, whatever the platform's message said.
-  if (!tooLong && rejected.length === 0 && sent.length === halves.length)
+  if (kind === 'rejected' && !tooLong && rejected.length === 0 && sent.length === halves.length)
     context.mapping.batchLimits.tooMany(batch.records.length);
-  return { sent, rejected, settled };
+  return { sent, rejected, failed, settled };
 }
 
 const bodyOf = ({ records }: IntendedBatch): Buffer => records.joined('{"resources":[', ']}');
@@ -265,7 +305,7 @@ async function unknownSchema(
 ): Promise<PartnerSyncError> {
   const { name } = mapping.spec.schema;
   const isKnown = async (): Promise<boolean> =>
-    earlierChunks.refusals.anyTaken ||
+    earlierChunks.refusals.taken > 0 ||
     (await deps.ledger.counts.anyAccepted(partition.mappingId, partition.mappingVersion));
   if (callFacts(error).isForeign === true && (await isKnown()))
     return new PartnerSyncError(

@@ -49,8 +49,11 @@ export function withReferenceValues(schema: JsonObject): JsonObject {
   const references = referencesOf(schema);
   if (references.length === 0) return schema;
   const properties: Record<string, JsonValue> = { ...asObject(schema['properties']) };
-  for (const { field, list } of references)
-    properties[field] = list ? { type: 'array', items: REFERENCE_VALUE_SCHEMA } : REFERENCE_VALUE_SCHEMA;
+  for (const { field, list } of references) {
+    // A list keeps its other rules, such as `minItems`.
+    const ofList = { type: 'array', ...asObject(properties[field]), items: REFERENCE_VALUE_SCHEMA };
+    properties[field] = list ? ofList : REFERENCE_VALUE_SCHEMA;
+  }
   return { ...schema, properties };
 }
 

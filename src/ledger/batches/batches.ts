@@ -131,7 +131,9 @@ export function openBatches(knex: Knex): Batches {
       inTransaction(knex, async (trx) => {
         await lockPartition(trx, partition);
         await noteDoubt(trx, partition, sent, seconds);
-        if (partition.keepsRecords) await writeUnknown(trx, partition.mappingId, sent.tenantId, sent.externalIds);
+        const { tenantId, externalIds } = sent;
+        const keys = { tenantIds: externalIds.map(() => tenantId), externalIds };
+        if (partition.keepsRecords) await writeUnknown(trx, partition.mappingId, keys);
       }),
     async split(partition, batch, parts) {
       const intendedAt = Date.now();

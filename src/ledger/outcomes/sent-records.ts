@@ -3,6 +3,7 @@ import type { Knex } from 'knex';
 import { isOfRecords, type BulkOutcome } from './row-outcomes.js';
 import { hashAt } from '../database/statements.js';
 import { changeRecords, type RecordEntry } from '../record-index/index.js';
+import type { RecordKeys } from '../record-key.js';
 
 export interface SentRecord {
   readonly tenantId: number;
@@ -31,16 +32,10 @@ export interface SentBy {
 }
 
 /**
- * Writes into the record index that it cannot be told what the platform has of these records, in the transaction that notes the
- * doubt: their next outcome may be that of another copy.
+ * Writes into the record index that it cannot be told what the platform has of these records: in the transaction that notes a
+ * doubt, since their next outcome may be that of another copy.
  */
-export async function writeUnknown(
-  trx: Knex,
-  mappingId: number,
-  tenantId: number,
-  externalIds: readonly string[],
-): Promise<void> {
-  const keys = { tenantIds: externalIds.map(() => tenantId), externalIds };
+export async function writeUnknown(trx: Knex, mappingId: number, keys: RecordKeys): Promise<void> {
   await changeRecords(trx, mappingId, keys, (_index, entry) =>
     entry === undefined || entry.contentHash === null ? undefined : { ...entry, contentHash: null },
   );

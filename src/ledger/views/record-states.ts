@@ -5,6 +5,8 @@ export interface WaitingState {
   readonly tenant: string;
   readonly reason: string;
   readonly missing: readonly { readonly schemaName: string; readonly externalId: string }[];
+  /** What the platform said when it was sent last (masked), if that is more than that a parent is missing; else null. */
+  readonly rejection: string | null;
   /** How often it was sent in vain. */
   readonly tries: number;
   /** ISO 8601, as are the other times. */
@@ -60,7 +62,7 @@ export function openRecordStates(knex: Knex): RecordStates {
         expires_at: Date | null;
       };
       const waiting = await knex.raw<{ rows: Waiting[] }>(
-        `SELECT t.platform_id AS tenant, w.reason, w.missing, w.tries, w.since, w.due_at, w.expires_at
+        `SELECT t.platform_id AS tenant, w.reason, w.missing, w.rejection, w.tries, w.since, w.due_at, w.expires_at
          FROM waiting w JOIN tenants t ON t.id = w.tenant_id WHERE w.mapping_id = ? AND w.external_id = ?`,
         [mappingId, externalId],
       );

@@ -25,14 +25,16 @@ export type PendingResource = Static<typeof PendingResource>;
 /** Response of 4.14. */
 export const BatchStatus = Type.Object({
   batchId: Type.String(),
-  progress: Type.Object({
-    totalRecords: Count,
-    processedRecords: Count,
-    successfulRecords: Count,
-    pendingRecords: Count,
-    failedRecords: Count,
-    successRate: Maybe(Type.Number()),
-  }),
+  progress: Maybe(
+    Type.Object({
+      totalRecords: Maybe(Count),
+      processedRecords: Maybe(Count),
+      successfulRecords: Maybe(Count),
+      pendingRecords: Maybe(Count),
+      failedRecords: Maybe(Count),
+      successRate: Maybe(Type.Number()),
+    }),
+  ),
   createdAt: Maybe(Type.String()),
   startedAt: Maybe(Type.String()),
   completedAt: Maybe(Type.String({ description: 'set once every resource has its outcome' })),

@@ -1,5 +1,5 @@
 /** 4.9: creates the tenant's account on a channel integration; an account for email has a domain of its own. */
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { isUuid } from '../../domain/values/names.js';
 import { Refusal } from '../refusal.js';
 import { unstorable } from '../storable.js';
@@ -39,7 +39,7 @@ export const createChannelAccount: Handler<'createChannelAccount'> = async ({ bo
   const prefix = isEmail ? (domainPrefix ?? 'mail').toLowerCase() : '';
   const id = randomUUID();
   // The domain contains the tenant, so that no tenant can take a name from another or discover that it is in use.
-  const baseDomain = `${prefix}.t-${tenant.businessId.slice(0, 8)}.${mailDomain}`;
+  const baseDomain = `${prefix}.t-${digitsOf(tenant.businessId)}.${mailDomain}`;
   // The platform vouches for its own domain; a custom domain has yet to be verified.
   const verified = channels.verified && !integration.metadata.customDomainEnabled;
   const metadata = {
@@ -74,6 +74,9 @@ export const createChannelAccount: Handler<'createChannelAccount'> = async ({ bo
   const createdAt = rows[0].created_at.toISOString();
   return { message: 'channel account created', data: { id, name, createdAt, channelAccountMetadata: metadata } };
 };
+
+/** Twelve hex digits that stand for a tenant. Its business id may begin like that of a neighbour, if both were made at one time. */
+const digitsOf = (businessId: string): string => createHash('sha256').update(businessId).digest('hex').slice(0, 12);
 
 /**
  * The channel integration, or a `notFound` refusal. An id that is not a uuid cannot exist, and would make the query

@@ -12,6 +12,7 @@ export const automationTemplates: LibraryKind = {
   async sync(db, tenantId, items) {
     const templates = items.map(templateOf);
     const conflicting = await findConflicts(db, tenantId, templates);
+    for (const id of sameGroups(templates, conflicting)) conflicting.add(id);
     const copied = templates.filter(({ id }) => !conflicting.has(id));
     await storeAutomations(db, tenantId, copied);
     await replaceGroups(db, tenantId, copied);
@@ -56,6 +57,18 @@ async function findConflicts(db: Queryable, tenantId: string, templates: readonl
     [tenantId, templates.map(({ id }) => id), groups.map(([id]) => id), groups.map(([, groupId]) => groupId)],
   );
   return new Set(rows.map((row) => row.item));
+}
+
+/** Ids of the templates that need a communication group which a template before them takes: each copies its own. */
+function sameGroups(templates: readonly Template[], conflicting: ReadonlySet<string>): string[] {
+  const taken = new Set<string>();
+  return templates
+    .filter(({ id }) => !conflicting.has(id))
+    .flatMap(({ id, communicationGroups }) => {
+      if (communicationGroups.some((group) => taken.has(group.id))) return [id];
+      for (const group of communicationGroups) taken.add(group.id);
+      return [];
+    });
 }
 
 /**

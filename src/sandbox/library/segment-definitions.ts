@@ -34,7 +34,7 @@ export const segmentDefinitions: LibraryKind = {
 async function ownSegments(db: Queryable, tenantId: string, itemIds: readonly string[]): Promise<Set<string>> {
   const { rows } = await db.query<{ id: string }>(
     `select id from sandbox.segments
-      where tenant_id = $1 and id = any($2::text[]) and library_item_id is distinct from id::uuid`,
+      where tenant_id = $1 and id = any($2::text[]) and library_item_id::text is distinct from id`,
     [tenantId, itemIds],
   );
   return new Set(rows.map((row) => row.id));

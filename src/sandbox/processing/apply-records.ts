@@ -42,11 +42,14 @@ export async function applyRecords(
   const existing = await storedRecords(db, tenantId, schema.id, ids);
   const parents = await presentParents(db, tenantId, [...named.values()]);
 
+  const withinUpload = referencesWithinUpload && schema.references.some((r) => r.schemaName === schema.name);
   /** Decides every record under the assumption that the records named by `assumed` will be stored. */
   const decide = (assumed: ReadonlySet<string>): { outcomes: Outcome[]; written: Map<string, JsonObject> } => {
     const written = new Map<string, JsonObject>();
-    const isPresent = (d: Dependency) =>
-      parents.has(dependencyKey(d)) || (d.schemaName === schema.name && assumed.has(d.externalId));
+    const isPresent = (d: Dependency, { externalId }: IncomingRecord) =>
+      parents.has(dependencyKey(d)) ||
+      // Also of a record that waits for another one: it cannot wait for itself.
+      (d.schemaName === schema.name && (assumed.has(d.externalId) || (withinUpload && d.externalId === externalId)));
     const outcomes = records.map((record, i): Outcome => {
       const wanted = dependencies[i]!;
       if ('kind' in wanted) return wanted;
@@ -56,7 +59,7 @@ export async function applyRecords(
       const merged = mergeRecord(stored, record.sent, merge);
       const problem = schema.validate(validated === 'merged' ? merged : mergeRecord(undefined, record.sent, merge));
       if (problem !== undefined) return failed(problem.rule, problem.reason);
-      const missing = wanted.filter((dependency) => !isPresent(dependency));
+      const missing = wanted.filter((dependency) => !isPresent(dependency, record));
       if (missing.length === 0 || record.waitIsOver === true) {
         written.set(record.externalId, withPlainReferences(schema, merged));
         return { kind: 'stored' };
@@ -70,7 +73,6 @@ export async function applyRecords(
 
   // Records may refer to others of the same upload, even in cycles. At first all of them are assumed to be stored;
   // those that turn out to fail are removed from the assumption until it is consistent.
-  const withinUpload = referencesWithinUpload && schema.references.some((r) => r.schemaName === schema.name);
   const consistentPart = (of: ReadonlySet<string>, written: ReadonlyMap<string, unknown>) =>
     new Set([...of].filter((id) => written.has(id) || existing.has(id)));
   let assumed = new Set(withinUpload ? ids : []);

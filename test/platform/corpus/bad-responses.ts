@@ -236,17 +236,9 @@ export const BAD_STATUSES: Readonly<Record<string, readonly [BadResponse, string
   'a batch that is a number': [data({ batchId: 1 }), 'data.batchId must be string'],
   'a batch that is an object': [data({ batchId: { id: 'b1' } }), 'data.batchId must be string'],
   'a batch that is a list': [data({ batchId: ['b1'] }), 'data.batchId must be string'],
-  'no progress': [data({ progress: undefined }), "data must have required property 'progress'"],
-  'progress that is null': [data({ progress: null }), 'data.progress must be object'],
   'progress in words': [data({ progress: 'complete' }), 'data.progress must be object'],
   'progress in percent': [data({ progress: 100 }), 'data.progress must be object'],
   'progress that is a list': [data({ progress: [1, 1, 1, 0, 0] }), 'data.progress must be object'],
-  'progress that is empty': [data({ progress: {} }), "must have required property 'totalRecords'"],
-  'progress in the prototype': [body((v) => v.replace('"progress":', '"__proto__":')), "required property 'progress'"],
-  'no count of accepted records': [progress({ successfulRecords: undefined }), "property 'successfulRecords'"],
-  'no count of failed records': [progress({ failedRecords: undefined }), "property 'failedRecords'"],
-  'no count of pending records': [progress({ pendingRecords: undefined }), "property 'pendingRecords'"],
-  'a count that is null': [progress({ failedRecords: null }), 'data.progress.failedRecords must be integer'],
   'a count in words': [progress({ successfulRecords: '1' }), 'data.progress.successfulRecords must be integer'],
   'a count that is true': [progress({ successfulRecords: true }), 'data.progress.successfulRecords must be integer'],
   'a count that is a list': [progress({ successfulRecords: [1] }), 'data.progress.successfulRecords must be integer'],
@@ -289,6 +281,12 @@ export const BAD_STATUSES: Readonly<Record<string, readonly [BadResponse, string
 
 /** Statuses that are valid, but do not prove that the one record of the batch is accepted. */
 export const UNPROVEN: Corpus = {
+  'no progress': data({ progress: undefined }),
+  'progress that is null': data({ progress: null }),
+  'progress that is empty': data({ progress: {} }),
+  'progress in the prototype': body((valid) => valid.replace('"progress":', '"__proto__":')),
+  'no count of accepted records': progress({ successfulRecords: undefined }),
+  'a count of accepted records that is null': progress({ successfulRecords: null }),
   'none counted, but complete': progress({ totalRecords: 0, processedRecords: 0, successfulRecords: 0 }),
   'more accepted than were sent': progress({ successfulRecords: 2 }),
   'accepted and failed': progress({ failedRecords: 1 }),
@@ -320,6 +318,14 @@ export const UNPROVEN: Corpus = {
       },
     ],
   }),
+};
+
+/** Statuses that prove that the one record of the batch is accepted, although the document shows more in them. */
+export const TERSE: Corpus = {
+  'no count of failed records': progress({ failedRecords: undefined }),
+  'no count of pending records': progress({ pendingRecords: undefined }),
+  'counts that are null': progress({ failedRecords: null, pendingRecords: null }),
+  'no total': progress({ totalRecords: undefined, processedRecords: undefined }),
 };
 
 /** Answers to an upload that are invalid. */

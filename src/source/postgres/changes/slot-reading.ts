@@ -6,8 +6,11 @@ import type { SlotConfig } from './slot-config.js';
 import { peekCall, type SlotFunction } from './slot-functions.js';
 import { visibleIn, type IsVisible } from './visible-transactions.js';
 
-/** The most messages that are asked for at once, and about how many characters of them: rows may be wide. */
-const MESSAGES = 4096;
+/**
+ * The most messages that are asked for at once, and about how many characters of them: rows may be wide, and before PostgreSQL 15 whole
+ * rows arrive. More messages would hardly be faster, and the first wide ones after many narrow ones would fill the memory.
+ */
+const MESSAGES = 512;
 const CHARACTERS = 8 * 1024 * 1024;
 /** Nothing is known of their width yet. */
 const FIRST_MESSAGES = 64;
