@@ -13,11 +13,11 @@ COPY package.json package-lock.json .npmrc ./
 # Skips install scripts: there are only those of the embedded PostgreSQL, which no image needs.
 RUN npm ci --ignore-scripts
 COPY . .
-# In a clone, the drivers are development dependencies. Their install scripts must run: SQLite's downloads its native part.
+# In a clone, the drivers are development dependencies, which --omit=dev leaves out unless they are saved as others. Their install scripts must run: SQLite's downloads its native part.
 ARG DRIVERS=
 RUN npm run build \
   && npm prune --omit=dev --ignore-scripts \
-  && if [ -n "$DRIVERS" ]; then npm install --no-save --omit=dev $DRIVERS; fi
+  && if [ -n "$DRIVERS" ]; then npm install --no-save --save-prod --omit=dev $DRIVERS; fi
 
 FROM node:20-slim
 # The connection to Temporal checks certificates against the system's, and the slim image contains none.
@@ -30,6 +30,8 @@ COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY --from=build /app/bin ./bin
+# What the stack and the console share with the scripts of a clone.
+COPY --from=build /app/scripts/stack ./scripts/stack
 # The schemas of the mapping language; no sync.
 COPY --from=build /app/mappings/*.schema.json ./mappings/
 # A number, so that Kubernetes can see that the user is not root. The user owns no files here, so the program cannot

@@ -138,6 +138,7 @@ async function beginDelivery({ sync, targets }: AlertSettings, due: readonly str
       taskQueue,
       workflowId: alertsWorkflowId(taskQueue, input),
       workflowIdConflictPolicy: 'USE_EXISTING',
+      workflowExecutionTimeout: milliseconds('alertWorkflow'),
       args: [input],
       staticSummary: `Notifies ${label} of ${sync} of what is wrong, or no longer is`,
     });

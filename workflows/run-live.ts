@@ -8,7 +8,7 @@ import { FeedFollower } from './feed-follower.js';
 import type { RunAttributes } from './run-attributes.js';
 import type { RunExecution } from './run-execution.js';
 import { collectAll } from './with-changes.js';
-import { without, withoutDrifted, type CheckedRun } from './without-drifted.js';
+import { ofAsked, without, withoutDrifted, type CheckedRun } from './without-drifted.js';
 
 /**
  * Being cancelled is how such a run ends: what is left is delivered if that is possible soon, and the report is that of any other
@@ -34,7 +34,8 @@ export async function runLive(
     isStopped = true;
   }
   return CancellationScope.nonCancellable(async () => {
-    const { runId, sync, skipped, notes } = run;
+    const { runId, sync } = run;
+    const [skipped, notes] = [ofAsked(run, run.skipped), ofAsked(run, run.notes)];
     // A paused run must not be the one to read and send again.
     if (execution.controls.pause === null) await deliverLast(lastOf(run)).catch(() => undefined);
     const report = await closeRun({ runId, sync, skipped, notes, isStopped });

@@ -9,7 +9,6 @@ import { CancellationScope, ContinueAsNew, workflowInfo } from '@temporalio/work
 import {
   checkRunInput,
   type BackfillInput,
-  type MappingNote,
   type RunInput,
   type RunKind,
   type RunReport,
@@ -28,7 +27,7 @@ import { runLive } from './run-live.js';
 import { RunExecution } from './run-execution.js';
 import { sweepOpenDeadLetters } from './sweep-open-dead-letters.js';
 import { withChanges } from './with-changes.js';
-import { withoutDrifted, type CheckedRun } from './without-drifted.js';
+import { ofAsked, withoutDrifted, type CheckedRun } from './without-drifted.js';
 
 /**
  * Brings the platform in sync with the source. Input in the Start Workflow form: `{"sync":"online-retail"}`. Fails with
@@ -117,9 +116,3 @@ async function runSteps(run: CheckedRun, input: RunInput, execution: RunExecutio
   await execution.controls.untilRunning();
   return closeRun({ runId, sync, skipped: ofAsked(run, run.skipped), notes: ofAsked(run, run.notes) });
 }
-
-/**
- * Mappings that are merely polled are compared with their source as well; the report covers those that were asked for.
- */
-const ofAsked = <T extends MappingNote>({ asked }: CheckedRun, notes: readonly T[]): T[] =>
-  notes.filter(({ mapping }) => asked.includes(mapping));

@@ -1,5 +1,5 @@
 /** Compares the source's columns with those of the last run, and leaves out the mappings that are skipped because of schema drift. */
-import type { RunInput } from '../src/domain/run/run.js';
+import type { MappingNote, RunInput } from '../src/domain/run/run.js';
 import type { FeedOfRun, OpenedRun, SchemaDrift } from '../src/domain/run/work.js';
 import { detectSchemaDrift } from './activities.js';
 
@@ -39,3 +39,9 @@ export function without(opened: OpenedRun, { skipped, notes }: SchemaDrift): Che
     notes,
   };
 }
+
+/**
+ * Mappings that are merely polled are compared with their source as well; the report covers those that were asked for.
+ */
+export const ofAsked = <T extends MappingNote>({ asked }: CheckedRun, notes: readonly T[]): T[] =>
+  notes.filter(({ mapping }) => asked.includes(mapping));

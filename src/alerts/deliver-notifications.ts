@@ -21,10 +21,12 @@ export async function deliverNotifications(
   { sync, target: id }: DeliverNotificationsInput,
 ): Promise<DeliveredNotifications> {
   const settings = await alerting.of(sync);
-  const target = settings?.targets.find((each) => each.id === id);
+  // Several entries of sync.yaml may name one address, each with problems of its own.
+  const targets = (settings?.targets ?? []).filter((each) => each.id === id);
+  const [target] = targets;
   let delivered = 0;
   while (target !== undefined) {
-    const [next] = worstFirst(await alerts.due(sync, subscriptionsOf([target])));
+    const [next] = worstFirst(await alerts.due(sync, subscriptionsOf(targets)));
     if (next === undefined) break;
     const unfinished = await alerts.unfinished(sync);
     const open = unfinished.filter(({ endedAt }) => endedAt === null).map(({ problem }) => problem);

@@ -6,11 +6,12 @@ import { setDefaultResultOrder } from 'node:dns';
 import type { Command } from 'commander';
 import type { WorkerParts } from '../composition/compose-worker.js';
 import type { CommonParts, Parts, ViewParts } from '../composition/parts.js';
-import { requireVariable, type Env } from '../config/environment.js';
+import { readVariable, requireVariable, type Env } from '../config/environment.js';
 import { findEnvironment } from '../config/dev-stack.js';
 import { setEngineFlags } from '../config/engine-flags.js';
 import { ERROR_CATALOGUE, PartnerSyncError, type ErrorCode } from '../domain/errors.js';
 import { withoutPasswords } from '../domain/values/without-passwords.js';
+import { actAs } from './actor.js';
 import { EXIT } from './exit-codes.js';
 import { createOutput, type Output } from './output/output.js';
 import { printable } from './output/text-table.js';
@@ -90,6 +91,7 @@ function withOpened<P extends CommonParts, A extends unknown[], O extends { json
           `warning: ${notInWorker.join(', ')} as set here: this command uses it, but the worker that is up does not. ` +
             'Start the stack again with the same values to run syncs with them.',
         );
+      actAs(await readVariable(env, 'PARTNER_SYNC_ACTOR'));
       parts = await open(env, output);
       process.exitCode = await work({ parts, output }, ...args);
     } catch (error) {

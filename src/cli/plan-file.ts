@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { PREDICTIONS, type Preview, type Prediction } from '../inspection/preview-mapping.js';
 import { PartnerSyncError } from '../domain/errors.js';
-import { RUN_MODES, type RunMode } from '../domain/sync/sync.js';
+import { removesRecords, RUN_MODES, type RunMode, type SyncSpec } from '../domain/sync/sync.js';
 
 /** The content of a plan file. */
 export interface Plan {
@@ -27,6 +27,23 @@ export const planOf = (sync: string, mode: RunMode, mappingVersion: string, prev
   mappingVersion,
   mappings: previews.map(({ mapping, counts, digest }) => ({ mapping, counts, digest })),
 });
+
+/**
+ * Throws `input_invalid` if a run in this mode would send what no plan contains: what follows changes, and marks of records whose
+ * rows are gone.
+ */
+export function assertPlanMode({ mappings }: SyncSpec, mode: RunMode, chosen: readonly string[]): void {
+  const ofPlan = mappings.filter(({ name }) => chosen.includes(name));
+  const marking = ofPlan.filter((spec) => removesRecords(spec) && (mode === 'mirror' || spec.feed !== null));
+  const names = marking.map(({ name }) => name).join(', ');
+  const why =
+    mode === 'live'
+      ? 'nobody can foresee what a run in mode live sends, which follows changes'
+      : marking.length > 0 && mode !== 'full'
+        ? `a run in mode ${mode} marks records of ${names} whose rows are gone, which no plan contains`
+        : null;
+  if (why !== null) throw new PartnerSyncError('input_invalid', `${why}; make the plan for another mode, such as full`);
+}
 
 /** Throws `input_invalid` if the file cannot be written. */
 export async function writePlan(file: string, plan: Plan): Promise<void> {

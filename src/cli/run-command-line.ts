@@ -1,5 +1,6 @@
 /** Runs one command line. */
 import { CommanderError, type Command } from 'commander';
+import { ERROR_CATALOGUE } from '../domain/errors.js';
 import { withoutPasswords } from '../domain/values/without-passwords.js';
 import { EXIT, reportError } from './command-context.js';
 import { createOutput } from './output/output.js';
@@ -22,7 +23,17 @@ export async function runCommandLine(args: readonly string[]): Promise<void> {
       return;
     }
     process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
+    // Commander has told people; programs read a document.
+    if (error.exitCode !== 0 && args.includes('--json'))
+      createOutput(true).result({ error: usageError(error) }, () => []);
   }
+}
+
+/** What is wrong with the command line, in the form of other errors. */
+function usageError({ message }: CommanderError): object {
+  const { remedy } = ERROR_CATALOGUE.input_invalid;
+  const said = message === '(outputHelp)' ? 'a command is missing' : message.replace(/^error: /, '');
+  return { code: 'input_invalid', message: withoutPasswords(said), remedy };
 }
 
 async function printVersions(json: boolean): Promise<void> {

@@ -23,6 +23,8 @@ export interface ComposedSync {
   readonly spec: SyncSpec;
   /** The sync as one run sees it. A list of tenants in the source is read once per run, on first use. */
   forRun(runId: string): OpenSync;
+  /** The sync as it is now, for somebody who looks at it: tenants and mappings may have come since somebody did so last. */
+  now(): OpenSync;
   /** Closes the source's connections. */
   close(): Promise<void>;
 }
@@ -107,6 +109,7 @@ export function composeSync(
       if (runs.size > RUNS_KEPT) runs.delete(runs.keys().next().value!);
       return sync;
     },
+    now: open,
     close: () => source.close(),
   };
 }

@@ -97,7 +97,7 @@ export function openComposedSyncs({ env, mappingsFolder, filesOfRuns, compose }:
   };
   const openOnDisk = async (name: string): Promise<OpenSync> => {
     const { key, loaded } = await load(name);
-    return { ...(await composedFor(key, () => loaded.spec)).forRun(''), spec: loaded.spec };
+    return { ...(await composedFor(key, () => loaded.spec)).now(), spec: loaded.spec };
   };
   const filesOf = async (runId: string): Promise<KeptFiles> => {
     const kept = ofRuns.get(runId) ?? (await (await filesOfRuns()).ofRun(runId));

@@ -3,7 +3,7 @@ import type { OidcSettings } from './login/oidc-settings.js';
 
 /** How people log in; null if nobody has to, which only a console that this machine alone can reach allows. */
 export type LoginSettings =
-  | { readonly kind: 'token'; readonly token: string }
+  | { readonly kind: 'token'; readonly token: string; readonly consoleUrl?: string | undefined }
   | { readonly kind: 'oidc'; readonly oidc: OidcSettings }
   | null;
 

@@ -1,7 +1,7 @@
 /** Keeps a stack up for as long as some work needs it, and ends it with all that it started, whatever ends the work. */
 import { EXIT } from '../cli/command-context.js';
-import { milliseconds } from '../domain/timeouts.js';
 import { mintToken } from '../sandbox/token.js';
+import { onSignals } from '../worker/on-signals.js';
 import { startStack, type Stack, type StartStackInput } from './stack.js';
 import { watchNpm } from './watch-npm.js';
 
@@ -38,17 +38,7 @@ export async function withStack(
 /** Resolves at the first signal, or when npm is gone; calls `again` at each further signal. */
 function untilAsked(again: () => void): Promise<undefined> {
   return new Promise((resolve) => {
-    let last = 0;
-    let signals = 0;
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-      process.on(signal, () => {
-        const now = Date.now();
-        // npm passes on a signal that the terminal has sent to this process as well.
-        if (now - last < milliseconds('signalRepeat')) return;
-        last = now;
-        if (++signals === 1) resolve(undefined);
-        else again();
-      });
+    onSignals((_, isFirst) => (isFirst ? resolve(undefined) : again()), ['SIGINT', 'SIGTERM', 'SIGHUP']);
     watchNpm(() => resolve(undefined));
   });
 }

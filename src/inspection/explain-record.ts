@@ -14,7 +14,7 @@ import { acceptedHashesOf } from '../delivery/accepted-hashes-of.js';
 import { isRemoved } from '../delivery/removal-record.js';
 import { compareStored } from './stored-record.js';
 
-/** Tenants in which an id is looked up if neither source nor ledger knows it: each costs a request to the platform. */
+/** Most tenants in which an id is looked up if neither source nor ledger knows it: each costs a request to the platform. */
 const MOST_TENANTS = 10;
 
 /** A row of the source, as it is now and as it is mapped now. */
@@ -25,6 +25,8 @@ export interface ExplainedRow {
   /** null if the row cannot be mapped; `unmappable` says why. */
   readonly record: Readonly<Record<string, unknown>> | null;
   readonly unmappable: { readonly pointer: string; readonly rule: string; readonly reason: string } | null;
+  /** Whether the row is marked as deleted, and if so, what the mapping says: apply `deletes`, or ignore it. */
+  readonly deletion: 'apply' | 'ignore' | null;
 }
 
 /**
@@ -75,6 +77,10 @@ export interface Explanation {
   readonly externalId: string;
   /** Whether an id without a row certainly has none; false if the mapping transforms the id (see external-id-look-up.ts). */
   readonly certain: boolean;
+  /** Whether there is a row that may have the id, but has no tenant, or another id by now: no tenant's record is certainly gone. */
+  readonly hasUnknownRow: boolean;
+  /** In how many tenants the platform was not asked for an id of which nothing is known. */
+  readonly tenantsNotAsked: number;
   readonly records: readonly ExplainedRecord[];
 }
 
@@ -103,14 +109,18 @@ export async function explainRecord(
     candidates.map((tenant) => ({ tenant, externalId })),
   );
   const hashOf = new Map([...acceptedHashes].map(([{ tenant }, hash]) => [tenant, hash]));
+  // A dead letter from before the row's tenant was known is about the row, whichever tenant that has now.
+  const tenantOf = ({ tenant, sourceKey }: StoredDeadLetter): string | null =>
+    tenant ?? found.results.find((r) => isSameKey(r.sourceKey, sourceKey))?.tenant ?? null;
   const tenants = new Set<string | null>([
     ...found.results.map((r) => r.tenant),
     ...status.waiting.map((w) => w.tenant),
     ...status.batches.map((b) => b.tenant),
-    ...deadLetters.map((l) => l.tenant),
+    ...deadLetters.map(tenantOf),
     ...hashOf.keys(),
   ]);
-  if (tenants.size === 0) for (const tenant of candidates.slice(0, MOST_TENANTS)) tenants.add(tenant);
+  const isUnknown = tenants.size === 0;
+  if (isUnknown) for (const tenant of candidates.slice(0, MOST_TENANTS)) tenants.add(tenant);
   const records = [...tenants].map(async (tenant): Promise<ExplainedRecord> => {
     const at = found.results.findIndex((r) => r.tenant === tenant);
     const result = found.results[at];
@@ -126,7 +136,7 @@ export async function explainRecord(
       waiting: status.waiting.find((w) => w.tenant === tenant) ?? null,
       batch: status.batches.find((b) => b.tenant === tenant) ?? null,
       inDoubtUntil: status.doubts.find((d) => d.tenant === tenant)?.until ?? null,
-      deadLetters: deadLetters.filter((l) => l.tenant === tenant),
+      deadLetters: deadLetters.filter((l) => tenantOf(l) === tenant),
       removalPlan: status.removals.find((r) => r.tenant === tenant)?.plan ?? null,
       platform: await onPlatform(views, mapping, { tenant, externalId }, result, shown),
     };
@@ -136,9 +146,14 @@ export async function explainRecord(
     schema: mapping.spec.schema.name,
     externalId,
     certain: found.certain,
+    hasUnknownRow: found.unnamed > 0 || found.results.some((r) => r.tenant === null),
+    tenantsNotAsked: isUnknown ? Math.max(0, candidates.length - MOST_TENANTS) : 0,
     records: await Promise.all(records),
   };
 }
+
+const isSameKey = (a: SourceKey, b: SourceKey): boolean =>
+  a.length === b.length && a.every((value, index) => value === b[index]);
 
 function explainedRow(
   mapping: OpenMapping,
@@ -149,9 +164,10 @@ function explainedRow(
   const columns = Object.fromEntries(mapping.plan.columns.map((name, i) => [name, shown(row[i] ?? null)]));
   if (result.kind === 'failed') {
     const { pointer, rule, reason } = result;
-    return { key: result.sourceKey, columns, record: null, unmappable: { pointer, rule, reason } };
+    return { key: result.sourceKey, columns, record: null, unmappable: { pointer, rule, reason }, deletion: null };
   }
-  return { key: result.sourceKey, columns, record: eachShown(result.data, shown), unmappable: null };
+  const { sourceKey: key, deletion = null } = result;
+  return { key, columns, record: eachShown(result.data, shown), unmappable: null, deletion };
 }
 
 /** A value as it is shown. */

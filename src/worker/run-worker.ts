@@ -2,6 +2,7 @@
 import type { WorkerParts } from '../composition/compose-worker.js';
 import type { Logger } from '../observability/log.js';
 import { openWorker } from './open-worker.js';
+import { onSignals } from './on-signals.js';
 
 /**
  * Works until a signal asks it to drain; a second signal ends the process at once, with 130. `ready` is called with the name of
@@ -20,10 +21,8 @@ export async function runWorker(parts: WorkerParts, log: Logger, ready: (taskQue
 
 /** The SDK drains on the first signal; without this, an activity that hangs would keep the process alive. */
 function forceOnSecondSignal(log: Logger): void {
-  let signals = 0;
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.on(signal, () => {
-      if (++signals === 1) log.info({ signal }, 'draining; a second signal ends at once');
-      else process.exit(130);
-    });
+  onSignals((signal, isFirst) => {
+    if (isFirst) log.info({ signal }, 'draining; a second signal ends at once');
+    else process.exit(130);
+  });
 }

@@ -102,6 +102,64 @@ it('masks values by default, and writes nothing', async () => {
   expect(shop.proxy.requests.every((r) => r.method === 'GET')).toBe(true);
 });
 
+it('takes a row whose tenant cannot be told for no deleted one, and finds its dead letter when it can', async () => {
+  const sync = readFileSync(join(shop.folder, SYNC, 'sync.yaml'), 'utf8');
+  await shop.source.query(`INSERT INTO shop.customers (id, name, status, shop) VALUES (60, 'New', 'A', 'w')`);
+  await shop.source.query(`UPDATE shop.customers SET shop = '?' WHERE id = 8`);
+  await shop.work();
+  await shop.run({ mappings: ['customers'], mode: 'full' });
+  await shop.rest();
+
+  const moved = await explain('customers', '8');
+  const north = moved.all.find(({ tenant }) => tenant === 'north')!;
+  expect([north.state, north.why]).toEqual(['row_gone', expect.stringContaining('whose tenant or id cannot be told')]);
+
+  shop.write('sync.yaml', sync.replace('s: south', 's: south, w: west'));
+  onTestFinished(() => shop.write('sync.yaml', sync));
+  const found = await explain('customers', '60');
+  expect(found.all).toHaveLength(1);
+  expect(found).toMatchObject({ tenant: 'west', state: 'dead_letter' });
+  expect(found.why).toContain('tenant_unknown');
+  await shop.source.query(`DELETE FROM shop.customers WHERE id = 60`);
+  await shop.source.query(`UPDATE shop.customers SET shop = 'n' WHERE id = 8`);
+  await shop.work();
+  await shop.run({ mappings: ['customers'], mode: 'full' });
+  await shop.rest();
+});
+
+it('quotes ids in commands to copy', async () => {
+  const id = `x'; touch /tmp/y; '`;
+  await shop.source.query(`INSERT INTO shop.orders (no, customer_id, total) VALUES ($1, NULL, 1)`, [id]);
+  const { next } = await explain('orders', id);
+  expect(next.join()).toContain(`backfill shop --mapping orders '--external-id=x'\\''; touch /tmp/y; '\\'''`);
+  await shop.source.query(`DELETE FROM shop.orders WHERE no = $1`, [id]);
+});
+
+it('does not say what it could not ask', async () => {
+  shop.proxy.fail(() => ({ forward: false, answer: { status: 403, body: '{"success":false,"message":"no"}' } }));
+  onTestFinished(() => shop.proxy.fail(undefined));
+  const { stdout } = await runInProcess(['explain', SYNC, 'customers', '4711'], shop.env);
+  expect(stdout).toContain('the ledger does not know it, and the platform could not be asked');
+});
+
+it('says of a row that is marked as deleted what was done about it', async () => {
+  const file = join(shop.folder, SYNC, 'customers.mapping.yaml');
+  const before = readFileSync(file, 'utf8');
+  onTestFinished(() => shop.write('customers.mapping.yaml', before));
+  const deletes = (action: string) =>
+    shop.write('customers.mapping.yaml', `${before}deletes: { column: status, values: [D], action: ${action} }\n`);
+  await shop.source.query(`INSERT INTO shop.customers (id, name, status) VALUES (61, 'Never sent', 'D')`);
+  deletes('{ clear: [name] }');
+  expect(await explain('customers', '61')).toMatchObject({
+    state: 'removed',
+    why: 'its row is marked as deleted, and the platform never had it: nothing is sent',
+    code: 0,
+  });
+  deletes('ignore');
+  expect((await explain('customers', '61')).why).toContain('the mapping ignores deleted rows');
+  await shop.source.query(`DELETE FROM shop.customers WHERE id = 61`);
+});
+
 it('says what the mapping does about a record whose row is gone, and whether it is done', async () => {
   const gone = await runInProcess(['explain', SYNC, 'customers', '6'], shop.env);
   expect(gone.stdout).toContain('the mapping does not declare `deletes`, or ignores deleted rows');

@@ -1,7 +1,7 @@
 /** `preview` predicts what a run would send, without sending or writing anything; the run then does exactly that. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import type { RunReport } from '../../src/domain/run/run.js';
 import { fill, openShop, SYNC, type Shop } from '../pipeline/shop.js';
 import { runInProcess } from './in-process.js';
@@ -124,6 +124,25 @@ it('runs a plan as long as it is valid, and otherwise says what has changed', as
   const run = await runInProcess(['run', SYNC, '--plan', file, '--json'], shop.env);
   expect(run.json<RunReport>().total).toMatchObject({ accepted: 3 });
 }, 240_000);
+
+it('makes no plan for a run that marks records whose rows are gone, which nobody would have seen', async () => {
+  const file = join(shop.folder, 'plan.json');
+  const mapping = join(shop.folder, SYNC, 'lines.mapping.yaml');
+  const before = readFileSync(mapping, 'utf8');
+  shop.write('lines.mapping.yaml', `${before}deletes: { action: { clear: [sku] } }\n`);
+  onTestFinished(() => shop.write('lines.mapping.yaml', before));
+
+  const mirror = await runInProcess(['preview', SYNC, '--mode', 'mirror', '--out', file], shop.env);
+  expect([mirror.code, mirror.stderr]).toEqual([2, expect.stringContaining('marks records of lines whose rows are')]);
+  const shown = await runInProcess(['preview', SYNC, '--mode', 'mirror'], shop.env);
+  expect(shown.stdout).toContain('Records whose rows are gone are not shown');
+  const full = await runInProcess(['preview', SYNC, '--mode', 'full', '--out', file], shop.env);
+  expect(full.stdout).toContain('The plan is in');
+  writeFileSync(file, readFileSync(file, 'utf8').replace('"full"', '"mirror"'));
+  expect(await runInProcess(['run', SYNC, '--plan', file], shop.env)).toMatchObject({ code: 2 });
+  const others = await runInProcess(['preview', SYNC, 'orders', '--mode', 'mirror', '--out', file], shop.env);
+  expect(others.stdout).toContain('The plan is in');
+}, 120_000);
 
 it('accepts only a plan that covers every row, and only for its own sync', async () => {
   const file = join(shop.folder, 'plan.json');

@@ -1,6 +1,8 @@
 /** The commands `prune`, `forget` and `audit` against a real shop. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startedBy } from '../../src/cli/runs/described-start.js';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { startedBy } from '../../src/cli/actor.js';
 import { eventually, fill, openShop, SYNC, type Shop } from '../pipeline/shop.js';
 import type { CommandEnd } from './command-line.js';
 import { runInProcess } from './in-process.js';
@@ -67,6 +69,7 @@ it.each([
     ['forget', SYNC, '--external-id', '1', '--mapping', 'custmers'],
     'sync shop has no mapping "custmers"; did you mean "customers"?',
   ],
+  [['forget', SYNC, '--external-id', '1', '--external-id', '2'], 'Forget one record at a time'],
   [['forget', 'shup', '--tenant', 'x'], 'there is no sync "shup"'],
   [['prune', 'shup'], 'there is no sync "shup"'],
   [['audit', 'shup'], 'there is no sync "shup"'],
@@ -90,6 +93,22 @@ it('shows what is old, removes it, and leaves the rest', async () => {
   expect(pruned.json()).toMatchObject({ dryRun: false, syncs: [{ sync: SYNC, done: true }] });
   expect([await rowsOf('partitions'), await rowsOf('batches')]).toEqual([0, 0]);
   expect(await rowsOf('runs')).toBeGreaterThan(0);
+});
+
+it('prunes all others if the retention of one sync cannot be read, whatever else is wrong with its files', async () => {
+  const folder = (name: string) => join(shop.folder, name);
+  mkdirSync(folder('a-broken'));
+  mkdirSync(folder('b-wrong'));
+  onTestFinished(() => ['a-broken', 'b-wrong'].forEach((name) => rmSync(folder(name), { recursive: true })));
+  writeFileSync(join(folder('a-broken'), 'sync.yaml'), 'retention: { batches: soon }\n');
+  writeFileSync(join(folder('b-wrong'), 'sync.yaml'), "source: { connection: '${env:NOWHERE}' }\ntenant: north\n");
+  const { code, json } = await command('prune', '--json');
+  expect(code).toBe(1);
+  expect(json<{ syncs: object[] }>().syncs).toMatchObject([
+    { sync: 'a-broken', removed: [], problem: expect.stringContaining('cannot be read') as string },
+    { sync: 'b-wrong', problem: null },
+    { sync: SYNC, done: true, problem: null },
+  ]);
 });
 
 it('removes what is old at the end of a run, which goes on from its position', async () => {

@@ -1,5 +1,7 @@
 /** What schedules do beside starting runs, on a real Temporal server, and what commands say of it. */
 import { randomUUID } from 'node:crypto';
+import { renameSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import type { ScheduleDescription } from '@temporalio/client';
 import { startWebhook } from '../alerts/targets.js';
@@ -23,6 +25,17 @@ async function declare(schedules: readonly object[], more = '', failOn?: string)
   shop.write('sync.yaml', `${head}${more}schedules: ${JSON.stringify(schedules)}\n`);
   expect(await runInProcess(['schedules', 'apply', SYNC], shop.env)).toMatchObject({ code: 0 });
 }
+
+it('pauses and resumes schedules whose sync has no folder any more', async () => {
+  await declare([{ name: 'nightly', cron: '0 3 * * *' }]);
+  const mappings = shop.env['PARTNER_SYNC_MAPPINGS']!;
+  renameSync(join(mappings, SYNC), join(mappings, 'another'));
+  const pause = await runInProcess(['schedules', 'pause', SYNC, '--reason', 'it is gone'], shop.env);
+  expect(pause).toMatchObject({ code: 0, stdout: expect.stringContaining(NIGHTLY) as string });
+  expect(await runInProcess(['schedules', 'resume', SYNC], shop.env)).toMatchObject({ code: 0 });
+  const unknown = await runInProcess(['schedules', 'pause', 'shup', '--reason', 'x'], shop.env);
+  expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no sync "shup"') as string });
+});
 
 /** As the schedule itself does: beside a run that is working, it starts none. */
 async function startRun(): Promise<void> {

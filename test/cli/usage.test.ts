@@ -1,4 +1,6 @@
 /** Help, wrong usage and missing configuration: what people see first. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import type { Command } from 'commander';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createWholeProgram } from '../../src/cli/program.js';
@@ -29,6 +31,28 @@ describe('--help', () => {
     expect(stderr).toBe('');
     expect(stdout).toMatch(/Exit codes: 0 .*1 .*2 .*\n?.*3 .*130/s);
   });
+});
+
+it.each([
+  [['status', '--json', '--limt', '3'], "unknown option '--limt'"],
+  [['run', '--json'], "missing required argument 'sync'"],
+  [['dead-letters', '--json'], 'unknown option'],
+  [['dead-letters', 'list', 'shop', '--limit', 'x', '--json'], 'Allowed'],
+])('reports wrong usage as JSON too: %j', async (args, says) => {
+  const { code, json } = await runInProcess(args);
+  expect(code).toBe(2);
+  expect(json()).toMatchObject({ error: { code: 'input_invalid', message: expect.stringContaining(says) as string } });
+});
+
+it('ends quietly when nobody reads its output any more', async () => {
+  const child = spawn(process.execPath, ['dist/src/cli/main.js', 'explain-code', 'config_invalid'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  child.stdout.destroy();
+  let stderr = '';
+  child.stderr.on('data', (text: Buffer) => (stderr += text.toString()));
+  const [code] = (await once(child, 'close')) as [number];
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
 });
 
 describe('wrong usage exits with 2 and says what was probably meant', () => {

@@ -112,6 +112,8 @@ it('takes what somebody types for a value, never for an option of the command or
     ['pause-schedule', { sync: 'shop', name: 'nightly' }, 'Reason is missing'],
     ['reconcile', { sync: 'shop', readBack: '5 --out /etc/passwd' }, 'must be a number, or all'],
     ['approve', { sync: 'shop', mapping: '-y' }, 'Mapping is not a name'],
+    ['approve', { sync: 'shop', mapping: 'orders', cause: 'gone' }, 'Run is missing'],
+    ['approve', { sync: 'shop', mapping: 'orders', run: '7', cause: '--yes' }, 'On hold for must be changed'],
   ] as const) {
     const answer = await post(action, form);
     expect(answer.status, action).toBe(400);
@@ -144,6 +146,12 @@ it('lets nobody in who does not know its token, and asks again once the login wa
   expect(out.cookie).toContain('Max-Age=0');
 });
 
+it('sends the cookie over https only where it is reached by that', async () => {
+  const url = await consoleWith({ login: { kind: 'token', token: TOKEN, consoleUrl: 'https://console.example.com' } });
+  const known = await ask(`${url}/login`, { method: 'POST', form: { token: TOKEN, next: '/' }, origin: url });
+  expect(known.cookie).toContain('; Secure');
+});
+
 it.each(['//evil.example.com', 'https://evil.example.com', '/\\evil.example.com', '/login?next=/', 'x', '/a b'])(
   'leads from the login to its own pages only, not to %s',
   async (next) => {
@@ -164,7 +172,7 @@ it('lets in by OpenID Connect those whom the operator names, by their verified m
     provider.claims = { ...claims };
     const away = await ask(`${url}/login?next=/syncs/shop`);
     const back = await ask(away.location!);
-    return ask(back.location!.replace(consoleUrl, url));
+    return ask(back.location!.replace(consoleUrl, url), { cookie: `another=1; ${cookieOf(away)}` });
   };
   const known = await login({ email: 'Ana@example.com', email_verified: true });
   expect(known).toMatchObject({ status: 303, location: '/syncs/shop' });
@@ -179,6 +187,10 @@ it('lets in by OpenID Connect those whom the operator names, by their verified m
     { email: 'ana@example.com', email_verified: true, nonce: 'of another login' },
   ])
     expect(await login(claims), JSON.stringify(claims)).toMatchObject({ status: 403, cookie: undefined });
+  // A link to the end of a login that somebody else has begun.
+  provider.claims = { email: 'ana@example.com', email_verified: true };
+  const begun = await ask((await ask(`${url}/login`)).location!);
+  expect(await ask(begun.location!.replace(consoleUrl, url))).toMatchObject({ status: 403, cookie: undefined });
   expect(await ask(`${url}/login/callback?code=1&state=made-up`)).toMatchObject({ status: 403, cookie: undefined });
 });
 

@@ -1,6 +1,6 @@
 /** Pausing a run: it begins nothing new, keeps its lease, and loses nothing. */
 import { expect, it, onTestFinished } from 'vitest';
-import { startedBy } from '../../src/cli/runs/described-start.js';
+import { startedBy } from '../../src/cli/actor.js';
 import { runInProcess } from '../cli/in-process.js';
 import { eventually, fill, openRunByHand, openShop, shopForTest } from '../pipeline/shop.js';
 

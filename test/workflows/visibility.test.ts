@@ -1,7 +1,8 @@
 /** How runs appear in Temporal: what they can be searched by, and what its Web UI says of them. */
 import { Client, Connection } from '@temporalio/client';
 import { beforeAll, expect, inject, it, onTestFinished } from 'vitest';
-import { describedStart, startedBy } from '../../src/cli/runs/described-start.js';
+import { startedBy } from '../../src/cli/actor.js';
+import { describedStart } from '../../src/cli/runs/described-start.js';
 import { attributeStates, usableAttributes } from '../../src/observability/search-attributes.js';
 import { runInProcess } from '../cli/in-process.js';
 import {

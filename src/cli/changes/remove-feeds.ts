@@ -3,7 +3,7 @@ import type { Parts } from '../../composition/parts.js';
 import { PartnerSyncError } from '../../domain/errors.js';
 import { quantity } from '../../domain/values/quantity.js';
 import { requiredFeeds } from '../../inspection/sync-feeds.js';
-import { thisCommand } from '../runs/described-start.js';
+import { thisCommand } from '../actor.js';
 import { runStatements, onlyShown, type RunStatements, type ShownStatement } from './run-statements.js';
 import { comment, failureLines, outcomeLines, scriptLines } from './statement-lines.js';
 

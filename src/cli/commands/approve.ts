@@ -7,20 +7,23 @@
 import type { Command } from 'commander';
 import { quantity } from '../../domain/values/quantity.js';
 import { PartnerSyncError } from '../../domain/errors.js';
-import { holdLine } from '../../domain/sync/guard.js';
+import { HOLD_CAUSES, holdLine, type HoldCause } from '../../domain/sync/guard.js';
 import type { RemovalPlan } from '../../domain/run/removal-plan.js';
 import type { HoldUntil } from '../../domain/run/run.js';
 import type { ApproveInput } from '../../domain/run/run-controls.js';
+import { choice } from '../arguments.js';
 import { EXIT, withViewParts } from '../command-context.js';
 import { confirmed } from '../output/confirmed.js';
 import { printable } from '../output/text-table.js';
-import { startedBy } from '../runs/described-start.js';
+import { startedBy } from '../actor.js';
 import { withRun, workingRun } from '../runs/working-run.js';
 
 interface ApproveOptions {
   readonly json?: boolean;
   readonly reason?: string;
   readonly workflow?: string;
+  readonly run?: string;
+  readonly cause?: HoldCause;
   readonly yes?: boolean;
 }
 
@@ -33,24 +36,26 @@ export function addApprove(program: Command): void {
     .argument('<sync>', 'folder in the mappings folder')
     .argument('[mappings...]', 'which mappings, if several are on hold (default: all)')
     .option('--workflow <id>', 'which run, if several are active')
+    .option('--run <id>', 'only if it is this run that is on hold, as seen before')
+    .option('--cause <cause>', `only what is on hold for this: ${HOLD_CAUSES.join(', ')}`, choice(HOLD_CAUSES))
     .option('--reason <text>', 'why; it is kept in the history of the workflow')
     .option('-y, --yes', 'do not ask')
     .option('--json', 'print one JSON document')
     .addHelpText('after', '\nExample:\n  partner-sync approve online-retail orders --reason "new price list"')
     .action(
       withViewParts<[string, string[]], ApproveOptions>(async ({ parts, output }, sync, named, options) => {
-        const { reason, workflow, yes } = options;
+        const { reason, workflow, cause, yes } = options;
         const { runs, guards, removals } = await parts.ledger();
         const plans = await removals.awaitingApproval(sync);
         if ((await runs.notEnded(sync)).length === 0) assertNoPlan(sync, plans);
-        const run = await workingRun(parts, sync, workflow);
+        const run = await workingRun(parts, sync, workflow, options.run);
         const inLedger = await guards.onHold(sync);
         const examplesOf = (hold: HoldUntil): readonly string[] =>
           inLedger.find(({ mapping, cause }) => mapping === hold.mapping && cause === hold.cause)?.examples ?? [];
         return withRun(parts, run, async ({ update, holds }) => {
           const found = await holds();
           if (found.length === 0) assertNoPlan(sync, plans);
-          const onHold = chosen(sync, found, named);
+          const onHold = chosen(sync, found, named, cause);
           for (const line of onHold.flatMap((hold) => linesOf(sync, hold, examplesOf(hold)))) output.note(line);
           if (yes !== true && !(await confirmed('Let the run continue?'))) {
             output.result({ sync, run: run.id, approved: [] }, () => ['nothing was approved']);
@@ -80,14 +85,23 @@ function assertNoPlan(sync: string, plans: readonly RemovalPlan[]): void {
   );
 }
 
-/** Those that are named, or all; throws `input_invalid` if there are none. */
-function chosen(sync: string, holds: readonly HoldUntil[], named: readonly string[]): readonly HoldUntil[] {
+/** Those that are named, or all, and on hold for the cause; throws `input_invalid` if there are none. */
+function chosen(
+  sync: string,
+  holds: readonly HoldUntil[],
+  named: readonly string[],
+  cause: HoldCause | undefined,
+): readonly HoldUntil[] {
   if (holds.length === 0) throw new PartnerSyncError('input_invalid', `the run of ${sync} is not on hold`);
   const onHold = holds.map(({ mapping }) => mapping);
   const others = named.filter((mapping) => !onHold.includes(mapping));
   if (others.length > 0)
     throw new PartnerSyncError('input_invalid', `not on hold: ${others.join(', ')}; on hold: ${onHold.join(', ')}`);
-  return holds.filter(({ mapping }) => named.length === 0 || named.includes(mapping));
+  const found = holds.filter(({ mapping }) => named.length === 0 || named.includes(mapping));
+  const ofCause = found.filter((hold) => cause === undefined || hold.cause === cause);
+  if (ofCause.length === 0)
+    throw new PartnerSyncError('input_invalid', `not on hold for ${cause}; by now: ${found.map(holdLine).join('; ')}`);
+  return ofCause;
 }
 
 function linesOf(sync: string, hold: HoldUntil, examples: readonly string[]): string[] {

@@ -21,7 +21,7 @@ import { announces } from '../announce.js';
 import { port } from '../arguments.js';
 import { EXIT, withViewParts } from '../command-context.js';
 import { packageRoot } from '../../config/package-root.js';
-import { startedBy } from '../runs/described-start.js';
+import { startedBy } from '../actor.js';
 import { untilAskedToEnd } from '../until-asked-to-end.js';
 
 interface ConsoleFlags {
@@ -109,7 +109,8 @@ async function loginOf(env: Env): Promise<LoginSettings> {
       'config_invalid',
       'PARTNER_SYNC_CONSOLE_TOKEN and PARTNER_SYNC_CONSOLE_OIDC_ISSUER cannot both be set: choose how people log in',
     );
-  if (token !== undefined) return { kind: 'token', token };
+  if (token !== undefined)
+    return { kind: 'token', token, consoleUrl: await readVariable(env, 'PARTNER_SYNC_CONSOLE_URL') };
   if (issuer === undefined) return null;
   const users = await requireVariable(env, 'PARTNER_SYNC_CONSOLE_OIDC_USERS');
   return {

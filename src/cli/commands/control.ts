@@ -7,7 +7,7 @@
 import type { Command } from 'commander';
 import type { ControlInput } from '../../domain/run/run-controls.js';
 import { EXIT, withViewParts } from '../command-context.js';
-import { startedBy } from '../runs/described-start.js';
+import { startedBy } from '../actor.js';
 import { withRun, workingRun } from '../runs/working-run.js';
 import { printable } from '../output/text-table.js';
 

@@ -5,7 +5,7 @@
  * terminal it needs `--yes`. Exit codes: 0 done (also if nothing was known), 1 failed, not confirmed, or it has to wait
  * for a run or a batch, 2 wrong usage or configuration.
  */
-import type { Command } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 import type { Parts } from '../../composition/parts.js';
 import { quantity } from '../../domain/values/quantity.js';
 import { PartnerSyncError } from '../../domain/errors.js';
@@ -14,7 +14,7 @@ import { EXIT, withParts } from '../command-context.js';
 import { confirmed } from '../output/confirmed.js';
 import { assertKnown } from '../known-sync.js';
 import { table } from '../output/text-table.js';
-import { thisCommand } from '../runs/described-start.js';
+import { thisCommand } from '../actor.js';
 
 interface ForgetFlags {
   readonly json?: boolean;
@@ -33,7 +33,7 @@ export function addForget(program: Command): void {
     )
     .argument('<sync>', 'folder in the mappings folder')
     .option('--tenant <id>', "the platform's id of a tenant; with --external-id: only that tenant's record")
-    .option('--external-id <id>', 'the record, in whichever tenant')
+    .option('--external-id <id>', 'the record, in whichever tenant', once)
     .option('--mapping <name...>', 'only in these mappings')
     .option('--dry-run', 'only show what is known')
     .option('-y, --yes', 'do not ask')
@@ -80,10 +80,17 @@ async function forgettingOf(
   return { sync, tenant, externalId, mappings: mapping, schemas };
 }
 
-/** Records refer to others by the names of schema definitions. */
-async function schemasOf(parts: Parts, sync: string, names: readonly string[]): Promise<string[]> {
+/** Records refer to others by the names of schema definitions; null, for all of them, if the file of a mapping is gone. */
+async function schemasOf(parts: Parts, sync: string, names: readonly string[]): Promise<string[] | null> {
   const { mappings } = (await parts.openSync(sync)).spec;
-  return mappings.flatMap(({ name, schema }) => (names.includes(name) ? [schema.name] : []));
+  const found = mappings.filter(({ name }) => names.includes(name));
+  return found.length < new Set(names).size ? null : found.map(({ schema }) => schema.name);
+}
+
+/** The value of an option that would otherwise replace the one that was given before. */
+function once(value: string, before: string | undefined): string {
+  if (before !== undefined) throw new InvalidArgumentError('It was given twice. Forget one record at a time.');
+  return value;
 }
 
 const WORDS: Readonly<Record<keyof KnownOf, string>> = {

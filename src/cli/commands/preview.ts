@@ -10,13 +10,13 @@ import { Option, type Command } from 'commander';
 import type { Preview } from '../../inspection/preview-mapping.js';
 import type { ViewParts } from '../../composition/parts.js';
 import { readVariable } from '../../config/environment.js';
-import { RUN_MODES, type RunMode } from '../../domain/sync/sync.js';
+import { removesRecords, RUN_MODES, type RunMode, type SyncSpec } from '../../domain/sync/sync.js';
 import { allOrCount, allOrNone, choice } from '../arguments.js';
 import { mappingsInOrder } from '../../mapping/order/mappings-in-order.js';
 import { PartnerSyncError } from '../../domain/errors.js';
 import { announces } from '../announce.js';
 import { EXIT, withViewParts } from '../command-context.js';
-import { planOf, writePlan } from '../plan-file.js';
+import { assertPlanMode, planOf, writePlan } from '../plan-file.js';
 import { previewSync } from '../../inspection/preview-sync.js';
 import { masked, plain, previewJson, previewLines } from '../output/preview-lines.js';
 
@@ -33,9 +33,20 @@ interface PreviewFlags {
 const ROWS = 1000;
 const EXAMPLES = 3;
 
-/** What the rows of a preview are in mode live. */
-const LIVE =
-  'These are the rows that a run in mode live reads at its beginning, unless an earlier run has read them with the change feed; then it sends what the feed names.';
+/** What a run in this mode does besides, or instead of, sending the rows of a preview. */
+function notesOn({ mappings }: SyncSpec, mode: RunMode, chosen: readonly string[]): string[] {
+  const shown = mappings.filter(({ name }) => chosen.includes(name));
+  const isFed = mode === 'live' || (mode === 'incremental' && shown.some(({ feed }) => feed !== null));
+  const marks = shown.some((spec) => removesRecords(spec) && (mode === 'mirror' || (isFed && spec.feed !== null)));
+  return [
+    ...(isFed
+      ? [
+          `These are the rows that a run in mode ${mode} reads at its beginning, unless an earlier run has read them with the change feed; then it sends what the feed names.`,
+        ]
+      : []),
+    ...(marks ? ['Records whose rows are gone are not shown: the run marks them as `deletes` says.'] : []),
+  ];
+}
 
 export function addPreview(program: Command): void {
   program
@@ -68,11 +79,7 @@ export function addPreview(program: Command): void {
         const sync = await parts.openSync(name);
         const chosen = mappingsInOrder(sync.spec, mapping === undefined ? undefined : [mapping]);
         const mode = flags.mode ?? sync.spec.mode;
-        if (mode === 'live' && flags.out !== undefined)
-          throw new PartnerSyncError(
-            'input_invalid',
-            '--out needs another mode than live: nobody can foresee what a run sends that follows changes',
-          );
+        if (flags.out !== undefined) assertPlanMode(sync.spec, mode, chosen);
         const ledger = await parts.ledgerIfAny();
         const platform = ledger === null ? null : await platformIfNamed(parts);
         const limit = flags.limit ?? (flags.out === undefined ? ROWS : 'all');
@@ -94,7 +101,7 @@ export function addPreview(program: Command): void {
           () => [
             ...previews.flatMap((p) => previewLines(p, specOf(p), show)),
             `Compared with ${compared}.${flags.showValues ? '' : ' Values are masked; use --show-values to see them.'}`,
-            ...(mode === 'live' ? [LIVE] : []),
+            ...notesOn(sync.spec, mode, chosen),
             flags.out === undefined
               ? 'Nothing was sent or written.'
               : `Nothing was sent. The plan is in ${flags.out}; next: partner-sync run ${name} --plan ${flags.out}`,

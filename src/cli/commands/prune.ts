@@ -1,19 +1,21 @@
 /**
  * `partner-sync prune`: removes what is older than the sync's `retention` from the ledger, as its runs do.
  *
- * Reads the files of the sync and writes the ledger; calls nobody else. Exit codes: 0 done (also if nothing was old), 1
- * failed, 2 wrong usage or configuration, 130 interrupted; what was removed by then stays removed.
+ * Reads sync.yaml and writes the ledger; calls nobody else. A sync whose `retention` cannot be read is left as it is, and all others
+ * are done. Exit codes: 0 done (also if nothing was old), 1 failed, or one was left, 2 wrong usage or configuration, 130 interrupted;
+ * what was removed by then stays removed.
  */
 import type { Command } from 'commander';
 import type { Parts } from '../../composition/parts.js';
 import { quantity } from '../../domain/values/quantity.js';
 import type { Prunable, RetentionKind } from '../../domain/sync/retention.js';
 import { milliseconds } from '../../domain/timeouts.js';
+import { loadRetention } from '../../mapping/load-retention.js';
 import { listSyncs } from '../../mapping/sync-folder.js';
 import { EXIT, withParts, type CommandContext } from '../command-context.js';
 import { table } from '../output/text-table.js';
 import { assertKnown } from '../known-sync.js';
-import { thisCommand } from '../runs/described-start.js';
+import { thisCommand } from '../actor.js';
 
 interface PruneFlags {
   readonly json?: boolean;
@@ -40,7 +42,7 @@ export function addPrune(program: Command): void {
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
-      '\nExamples:\n  partner-sync prune --dry-run\n  partner-sync prune online-retail\n\nExit codes: 0 done; 1 failed; 2 wrong usage or configuration; 130 interrupted',
+      '\nExamples:\n  partner-sync prune --dry-run\n  partner-sync prune online-retail\n\nExit codes: 0 done; 1 failed, or a sync was left as it is; 2 wrong usage or configuration; 130 interrupted',
     )
     .action(
       withParts<[string | undefined], PruneFlags>(async (context, named, { dryRun = false }) => {
@@ -55,7 +57,8 @@ export function addPrune(program: Command): void {
           for (const sync of syncs)
             if (!interrupt.heard) results.push(await pruneOf(context, sync, dryRun, () => !interrupt.heard));
           output.result({ dryRun, syncs: results }, () => results.flatMap((result) => linesOf(result, dryRun)));
-          return interrupt.heard ? EXIT.interrupted : EXIT.done;
+          if (interrupt.heard) return EXIT.interrupted;
+          return results.some(({ problem }) => problem !== null) ? EXIT.failed : EXIT.done;
         } finally {
           process.off('SIGINT', hear);
         }
@@ -68,6 +71,8 @@ interface SyncPruned {
   readonly removed: readonly Prunable[];
   /** Whether nothing old is left. */
   readonly done: boolean;
+  /** Why the sync was left as it is; null if it was not. */
+  readonly problem: string | null;
 }
 
 async function pruneOf(
@@ -76,9 +81,13 @@ async function pruneOf(
   dryRun: boolean,
   shouldContinue: () => boolean,
 ): Promise<SyncPruned> {
-  const { retention: kept } = (await parts.openSync(sync)).spec;
+  const kept = await loadRetention(await parts.mappingsFolder(), sync, parts.env);
+  if (kept === null) {
+    const problem = `retention of its sync.yaml cannot be read, so nothing was removed; see: partner-sync check ${sync}`;
+    return { sync, removed: [], done: false, problem };
+  }
   const { retention, audit } = await parts.ledger();
-  if (dryRun) return { sync, removed: await retention.prunable(sync, kept), done: false };
+  if (dryRun) return { sync, removed: await retention.prunable(sync, kept), done: false, problem: null };
   let told = performance.now();
   const onStep = (kind: RetentionKind, rows: number): void => {
     if (performance.now() - told < milliseconds('pruneProgress')) return;
@@ -91,10 +100,11 @@ async function pruneOf(
     const subject = Object.fromEntries(gone.map(({ kind, rows }) => [kind, rows]));
     await audit.add({ sync, action: 'pruned', actor: thisCommand(), subject });
   }
-  return { sync, removed, done };
+  return { sync, removed, done, problem: null };
 }
 
-function linesOf({ sync, removed, done }: SyncPruned, dryRun: boolean): string[] {
+function linesOf({ sync, removed, done, problem }: SyncPruned, dryRun: boolean): string[] {
+  if (problem !== null) return [`${sync}: ${problem}`];
   const rows = removed.filter((kind) => kind.rows > 0);
   if (rows.length === 0) return [`${sync}: nothing is old enough`];
   return [

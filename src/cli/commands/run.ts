@@ -19,7 +19,7 @@ import type { Parts } from '../../composition/parts.js';
 import { PartnerSyncError } from '../../domain/errors.js';
 import { choice, sampleSize } from '../arguments.js';
 import { mappingsInOrder } from '../../mapping/order/mappings-in-order.js';
-import { assertHolds, planOf, readPlan } from '../plan-file.js';
+import { assertPlanMode, assertHolds, planOf, readPlan } from '../plan-file.js';
 import { previewSync } from '../../inspection/preview-sync.js';
 import { modeOf, validatedMappings } from '../../delivery/run/run-request.js';
 import { knownSpec } from '../known-files.js';
@@ -162,6 +162,7 @@ async function plannedInput(parts: Parts, name: string, file: string): Promise<P
     sync.spec,
     plan.mappings.map((m) => m.mapping),
   );
+  assertPlanMode(sync.spec, plan.mode, mappings);
   const options = { mode: plan.mode, rows: Infinity, examples: 0, ledger: await parts.ledger(), platform: null };
   assertHolds(plan, planOf(name, plan.mode, sync.spec.version, await previewSync(sync, mappings, options)));
   return { mode: plan.mode, mappings };

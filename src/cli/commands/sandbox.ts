@@ -24,6 +24,7 @@ import { findStateUrl, jwtSecret } from '../sandbox/sandbox-environment.js';
 import { explainingErrors } from '../sandbox/sandbox-error.js';
 import { announces } from '../announce.js';
 import { withParts, EXIT } from '../command-context.js';
+import { onSignals } from '../../worker/on-signals.js';
 
 interface SandboxFlags {
   json?: boolean;
@@ -132,10 +133,8 @@ async function readJson<T>(file: string, parse: (value: unknown, file: string) =
 /** Resolves on SIGINT or SIGTERM. */
 const firstSignal = (): Promise<void> =>
   new Promise((resolve) => {
-    let signals = 0;
-    for (const signal of ['SIGINT', 'SIGTERM'] as const)
-      process.on(signal, () => {
-        if (++signals > 1) process.exit(EXIT.interrupted);
-        resolve();
-      });
+    onSignals((_, isFirst) => {
+      if (!isFirst) process.exit(EXIT.interrupted);
+      resolve();
+    });
   });

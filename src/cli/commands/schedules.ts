@@ -15,7 +15,7 @@ import { COUNT_BOUND } from '../../domain/values/quantity.js';
 import { connectTemporal } from '../../worker/temporal-connection.js';
 import { withParts, EXIT, withViewParts } from '../command-context.js';
 import { assertKnown } from '../known-sync.js';
-import { startedBy } from '../runs/described-start.js';
+import { startedBy } from '../actor.js';
 import { recordSchedules } from '../schedules/record-schedules.js';
 import {
   applySchedules,
@@ -122,9 +122,10 @@ function addControl(schedules: Command, control: keyof typeof CONTROLS): void {
   command.option('--json', 'print one JSON document').action(
     withParts<[string, string[]], { json?: boolean; reason?: string }>(
       async ({ parts, output }, sync, names, { reason }) => {
-        await assertKnown(parts, sync);
         const temporal = await connectTemporal(parts.env);
         try {
+          // Schedules outlive the folder of their sync. Without any, the name may be misspelled.
+          if ((await listSchedules(temporal.client, sync)).length === 0) await assertKnown(parts, sync);
           const done = await controlSchedules(temporal.client, sync, names, control, noteOf(control, reason));
           const more = { ...(reason !== undefined && { reason }) };
           if (done.length > 0) await recordSchedules(parts, output, sync, action, done, more);

@@ -12,7 +12,7 @@ import type { ViewParts } from '../../composition/parts.js';
 import { requireVariable } from '../../config/environment.js';
 import { quantity } from '../../domain/values/quantity.js';
 import { withParts, EXIT, withViewParts } from '../command-context.js';
-import { thisCommand } from '../runs/described-start.js';
+import { thisCommand } from '../actor.js';
 import { changeText, pushSchemas, type PushResult } from '../../schema-push/push-schemas.js';
 import { schemaStatuses, type SchemaStatus, type Status } from '../../schema-push/schema-status.js';
 import { printable, table } from '../output/text-table.js';

@@ -8,7 +8,7 @@ import { InvalidArgumentError, type Command } from 'commander';
 import type { SetRateInput } from '../../domain/run/run-controls.js';
 import { EXIT, withViewParts } from '../command-context.js';
 import { printable } from '../output/text-table.js';
-import { startedBy } from '../runs/described-start.js';
+import { startedBy } from '../actor.js';
 import { withRun, workingRun } from '../runs/working-run.js';
 
 interface SetRateOptions {

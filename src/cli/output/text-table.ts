@@ -28,7 +28,8 @@ export type Cell = string | number;
 export function table(heading: readonly string[], rows: readonly (readonly Cell[])[]): string[] {
   const text = (cell: Cell): string => (typeof cell === 'number' ? cell.toLocaleString('en-GB') : printable(cell));
   const cells = [heading.map(printable), ...rows.map((row) => row.map(text))];
-  const widths = heading.map((_, i) => Math.max(...cells.map((row) => row[i]?.length ?? 0)));
+  // Not with Math.max(...): there may be more rows than a call takes arguments.
+  const widths = heading.map((_, i) => cells.reduce((width, row) => Math.max(width, row[i]?.length ?? 0), 0));
   const numeric = heading.map((_, i) => rows.length > 0 && rows.every((row) => typeof row[i] === 'number'));
   return cells.map((row) =>
     row

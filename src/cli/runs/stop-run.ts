@@ -8,7 +8,7 @@ import { CANCELLED, isCancelled, type RunFailure } from '../../domain/run/work.j
 import { milliseconds, seconds } from '../../domain/timeouts.js';
 import type { RunRow } from '../../ledger/runs/runs.js';
 import { reportOf } from '../../runs/workflow-failure.js';
-import { startedBy } from './described-start.js';
+import { startedBy } from '../actor.js';
 
 /** How a run has ended: with its report, as one in mode `live` does, or as failed, which a cancelled one is. */
 export type StoppedRun = { readonly report: RunReport } | { readonly failure: RunFailure };

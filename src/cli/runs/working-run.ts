@@ -30,11 +30,22 @@ export interface RunWorkflow {
   readonly holds: () => Promise<readonly HoldUntil[]>;
 }
 
-/** The run that has not ended; throws `input_invalid` if there is none, or several and `workflow` names none of them. */
-export async function workingRun(parts: CommonParts, sync: string, workflow: string | undefined): Promise<RunRow> {
+/**
+ * The run that has not ended. Throws `input_invalid` if there is none, if there are several and `workflow` names none of them, or if
+ * it is not the run that was `seen`.
+ */
+export async function workingRun(
+  parts: CommonParts,
+  sync: string,
+  workflow: string | undefined,
+  seen?: string,
+): Promise<RunRow> {
   const notEnded = await (await parts.ledger()).runs.notEnded(sync);
-  const runs = notEnded.filter((run) => workflow === undefined || run.workflow_id === workflow);
+  const runs = notEnded.filter(
+    (run) => (workflow === undefined || run.workflow_id === workflow) && (seen === undefined || run.id === seen),
+  );
   if (runs.length === 1) return runs[0]!;
+  if (seen !== undefined) throw new PartnerSyncError('input_invalid', `run ${seen} of ${sync} is not active any more`);
   if (notEnded.length === 0) await assertKnown(parts, sync);
   const working = notEnded.map((run) => run.workflow_id).join(', ');
   throw new PartnerSyncError(

@@ -5,7 +5,7 @@ import { PartnerSyncError } from '../../domain/errors.js';
 import type { JsonObject } from '../../domain/values/json.js';
 import { scheduleOf } from '../../domain/sync/schedule-id.js';
 import type { Output } from '../output/output.js';
-import { thisCommand } from '../runs/described-start.js';
+import { thisCommand } from '../actor.js';
 import type { SyncSchedule } from './sync-schedules.js';
 
 /**

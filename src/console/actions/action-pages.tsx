@@ -1,9 +1,10 @@
 /** Asks whether to carry out an action, and shows what its command prints. */
 import type { Action, ActionField, ActionValues } from './actions.js';
 import type { Job } from './jobs.js';
+import { commandLine } from '../../domain/values/command-line.js';
 import { links } from '../links.js';
 import type { PageContent } from '../page.js';
-import { commandLine, CommandLine } from '../parts/command-line.js';
+import { CommandLine } from '../parts/command-line.js';
 import { Moment, State } from '../parts/values.js';
 
 /** The question, with a form that posts to the address of the page. */

@@ -4,6 +4,7 @@
  */
 import { isSyncName } from '../../domain/values/names.js';
 import { PartnerSyncError } from '../../domain/errors.js';
+import { HOLD_CAUSES } from '../../domain/sync/guard.js';
 import { RUN_MODES } from '../../domain/sync/sync.js';
 
 /** Something that a person fills in, or that the link to the action has filled in. */
@@ -37,11 +38,21 @@ const named = (label: string): ActionField => ({
   problem: (value) => (isSyncName(value) ? undefined : 'is not a name'),
 });
 const SYNC = { sync: { ...named('Sync'), required: true } } as const;
+/** Which run, as the page has shown it. */
+const WORKFLOW = { workflow: { label: 'Workflow', fixed: true } } as const;
 const REASON = { reason: { label: 'Reason' } } as const;
 
 /** `--name=value`; nothing for a value that is absent. */
 const option = (name: string, value: string | undefined): string[] =>
   value === undefined ? [] : [`--${name}=${value}`];
+
+/** Which run is meant, and why it is acted on. */
+const ofRun = (values: ActionValues): string[] => ['workflow', 'reason'].flatMap((name) => option(name, values[name]));
+
+const idProblem =
+  (what: string) =>
+  (value: string): string | undefined =>
+    /^\d{1,18}$/.test(value) ? undefined : `is not the id of ${what}`;
 
 /** The sync, which the field makes sure of. */
 const syncOf = (values: ActionValues): string => values['sync']!;
@@ -56,31 +67,38 @@ export const ACTIONS = {
   pause: {
     title: (values) => `Pause the run of ${syncOf(values)}`,
     question: 'What the run has begun ends by itself; it begins nothing more until it is resumed. Nothing is lost.',
-    fields: { ...SYNC, ...REASON },
-    args: (values) => ['pause', syncOf(values), ...option('reason', values['reason'])],
+    fields: { ...SYNC, ...WORKFLOW, ...REASON },
+    args: (values) => ['pause', syncOf(values), ...ofRun(values)],
   },
   resume: {
     title: (values) => `Resume the run of ${syncOf(values)}`,
     question: 'The run continues where it was paused.',
-    fields: { ...SYNC, ...REASON },
-    args: (values) => ['resume', syncOf(values), ...option('reason', values['reason'])],
+    fields: { ...SYNC, ...WORKFLOW, ...REASON },
+    args: (values) => ['resume', syncOf(values), ...ofRun(values)],
   },
   stop: {
     title: (values) => `Stop the run of ${syncOf(values)}`,
     question:
       'The run is cancelled. One in mode live delivers what is left, and ends with its report; any other ends as failed, and the next run continues where it stopped.',
-    fields: { ...SYNC, ...REASON },
-    args: (values) => ['stop', syncOf(values), ...option('reason', values['reason'])],
+    fields: { ...SYNC, ...WORKFLOW, ...REASON },
+    args: (values) => ['stop', syncOf(values), ...ofRun(values)],
   },
   approve: {
-    title: (values) => `Let the run of ${syncOf(values)} continue`,
-    question: 'The run was put on hold because it would do more than the guard allows. It does it once you approve.',
-    fields: { ...SYNC, mapping: named('Mapping'), ...REASON },
+    title: (values) => `Let run ${values['run']} of ${syncOf(values)} continue with ${values['mapping']}`,
+    question:
+      'The run was put on hold because it would do more than the guard allows. It does it once you approve, unless it is on hold for something else by then.',
+    fields: {
+      ...SYNC,
+      mapping: { ...named('Mapping'), required: true },
+      run: { label: 'Run', fixed: true, required: true, problem: idProblem('a run') },
+      cause: { label: 'On hold for', fixed: true, required: true, choices: HOLD_CAUSES },
+      ...REASON,
+    },
     args: (values) => [
       'approve',
       syncOf(values),
-      ...(values['mapping'] === undefined ? [] : [values['mapping']]),
-      ...option('reason', values['reason']),
+      values['mapping']!,
+      ...['run', 'cause', 'reason'].flatMap((name) => option(name, values[name])),
       '--yes',
     ],
   },
@@ -93,7 +111,7 @@ export const ACTIONS = {
         label: 'Removal plan',
         fixed: true,
         required: true,
-        problem: (value) => (/^\d{1,18}$/.test(value) ? undefined : 'is not the id of a plan'),
+        problem: idProblem('a plan'),
       },
     },
     args: (values) => ['run', syncOf(values), '--mode=mirror', ...option('approve', values['plan']), '--detach'],

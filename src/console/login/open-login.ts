@@ -22,7 +22,9 @@ export const userOf = (request: FastifyRequest): string | null => request.user;
 export function openLogin(app: FastifyInstance, { login }: Pick<ConsoleSettings, 'login'>): void {
   app.decorateRequest('user', null);
   if (login === null) return;
-  const sessions = openSessions({ secure: login.kind === 'oidc' && login.oidc.consoleUrl.startsWith('https:') });
+  const { consoleUrl } = login.kind === 'oidc' ? login.oidc : login;
+  const secure = consoleUrl?.startsWith('https:') === true;
+  const sessions = openSessions({ secure });
   app.addHook('onRequest', async (request, reply) => {
     request.user = await sessions.userOf(request.headers.cookie);
     if (request.user !== null || request.routeOptions.config.open === true) return;
@@ -30,6 +32,6 @@ export function openLogin(app: FastifyInstance, { login }: Pick<ConsoleSettings,
     await reply.redirect(`/login?next=${encodeURIComponent(next)}`, 303);
   });
   app.post('/logout', (_request, reply) => reply.header('set-cookie', sessions.end).redirect('/', 303));
-  if (login.kind === 'oidc') serveOidc(app, login.oidc, sessions);
+  if (login.kind === 'oidc') serveOidc(app, login.oidc, sessions, { secure });
   else serveTokenLogin(app, login.token, sessions);
 }

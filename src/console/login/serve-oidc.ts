@@ -1,6 +1,7 @@
 /** Logs people in through a provider of OpenID Connect (authorization code flow with PKCE). */
 import type { FastifyInstance } from 'fastify';
 import * as oidc from 'openid-client';
+import { seconds } from '../../domain/timeouts.js';
 import { TurnedAway } from '../turned-away.js';
 import { nextPage } from './next-page.js';
 import type { OidcSettings } from './oidc-settings.js';
@@ -18,7 +19,12 @@ interface Begun {
   readonly next: string;
 }
 
-export function serveOidc(app: FastifyInstance, settings: OidcSettings, sessions: Sessions): void {
+export function serveOidc(
+  app: FastifyInstance,
+  settings: OidcSettings,
+  sessions: Sessions,
+  { secure }: { readonly secure: boolean },
+): void {
   const begun = new Map<string, Begun>();
   const provider = discovering(settings);
   app.get<{ Querystring: { next?: unknown } }>('/login', OPEN, async (request, reply) => {
@@ -33,13 +39,16 @@ export function serveOidc(app: FastifyInstance, settings: OidcSettings, sessions
       state,
       nonce,
     });
-    return reply.redirect(address.href, 303);
+    // Only the browser that has begun a login may end it: else somebody could log another person in as themselves.
+    const cookie = `${beginning(state)}; Max-Age=${seconds('consoleLogin')}; Path=${CALLBACK}; HttpOnly; SameSite=Lax`;
+    return reply.header('set-cookie', `${cookie}${secure ? '; Secure' : ''}`).redirect(address.href, 303);
   });
   app.get<{ Querystring: { state?: unknown } }>(CALLBACK, OPEN, async (request, reply) => {
     const state = String(request.query.state);
     const login = begun.get(state);
     begun.delete(state);
-    if (login === undefined)
+    const cookies = (request.headers.cookie ?? '').split(/; */);
+    if (login === undefined || !cookies.includes(beginning(state)))
       throw new TurnedAway(403, 'this login was not begun here, or too long ago: open the console again');
     const tokens = await oidc
       .authorizationCodeGrant(await provider(), new URL(request.url, settings.consoleUrl), {
@@ -54,6 +63,9 @@ export function serveOidc(app: FastifyInstance, settings: OidcSettings, sessions
     return reply.header('set-cookie', await sessions.begin(user)).redirect(login.next, 303);
   });
 }
+
+/** The cookie of a login that a browser has begun. */
+const beginning = (state: string): string => `partner-sync-login-${state}=begun`;
 
 /** What the provider says of itself: asked for at the first login, and again after a failure. */
 function discovering({ issuer, clientId, clientSecret }: OidcSettings): () => Promise<oidc.Configuration> {

@@ -61,10 +61,10 @@ interface DecideProps {
   readonly settings: PageRequest['settings'];
 }
 
-function Decide({ sync, plan: { plan, mapping, state }, isHeld, settings }: DecideProps) {
+function Decide({ sync, plan: { plan, mapping, run, state }, isHeld, settings }: DecideProps) {
   if (state === 'empty') return <>The source has no row of {mapping}: nothing is removed.</>;
   return isHeld ? (
-    <ActionLink action="approve" values={{ sync, mapping }} label="Approve" settings={settings} />
+    <ActionLink action="approve" values={{ sync, mapping, run, cause: 'gone' }} label="Approve" settings={settings} />
   ) : (
     <ActionLink action="approve-removals" values={{ sync, plan }} label="Carry out" settings={settings} />
   );

@@ -51,12 +51,16 @@ export const syncPage: Page = {
           </div>
           <div class="actions" id="actions" data-live>
             <ActionLink action="run" values={{ sync }} label="Start a run" settings={settings} />
-            {working.length === 0 ? null : (
-              <>
-                <ActionLink action="pause" values={{ sync }} label="Pause" settings={settings} />
-                <ActionLink action="resume" values={{ sync }} label="Resume" settings={settings} />
-                <ActionLink action="stop" values={{ sync }} label="Stop" settings={settings} />
-              </>
+            {working.flatMap(({ id, workflow_id: workflow }) =>
+              (['pause', 'resume', 'stop'] as const).map((action) => (
+                <ActionLink
+                  key={`${action} ${id}`}
+                  action={action}
+                  values={{ sync, workflow }}
+                  label={working.length === 1 ? LABELS[action] : `${LABELS[action]} run ${id}`}
+                  settings={settings}
+                />
+              )),
             )}
           </div>
           <section id="now" data-live aria-labelledby="now-title">
@@ -88,6 +92,9 @@ export const syncPage: Page = {
     };
   },
 };
+
+/** What may be done to a run that is active. */
+const LABELS = { pause: 'Pause', resume: 'Resume', stop: 'Stop' } as const;
 
 /** Undefined where the sync's files cannot be read, as on a machine that only watches. */
 async function specOf({ parts }: PageRequest, sync: string): Promise<SyncSpec | undefined> {

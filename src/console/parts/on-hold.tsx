@@ -16,7 +16,7 @@ export const OnHold = ({ sync, hold, settings }: OnHoldProps) => (
     {hold.examples.length === 0 ? null : <p>Rows with these keys are among them: {hold.examples.join('; ')}</p>}
     <ActionLink
       action="approve"
-      values={{ sync, mapping: hold.mapping }}
+      values={{ sync, mapping: hold.mapping, run: hold.run, cause: hold.cause }}
       label={`Let ${hold.mapping} continue`}
       settings={settings}
     />

@@ -92,6 +92,12 @@ export const ALERTS = {
     bounds: 'a `Retry-After` of a webhook or of Slack; a longer one counts as this',
     why: 'a notification that comes much later helps nobody',
   },
+  alertWorkflow: {
+    value: 25,
+    unit: 'h',
+    bounds: 'a workflow that delivers to a target, whether or not a worker continues it',
+    why: 'one that no worker continues, as of a release that is gone, would stand in the way of all that follow',
+  },
   alertTotal: {
     value: 24,
     unit: 'h',

@@ -7,7 +7,7 @@
 import type { Command } from 'commander';
 import { quantity } from '../../../domain/values/quantity.js';
 import { withParts, EXIT } from '../../command-context.js';
-import { thisCommand } from '../../runs/described-start.js';
+import { thisCommand } from '../../actor.js';
 import { assertKnown } from '../../known-sync.js';
 import { confirmed } from '../../output/confirmed.js';
 import { filterOf, flagsOf, withFilter, type FilterFlags } from './filter.js';
@@ -31,6 +31,8 @@ export function addDrop(parent: Command): void {
       withParts<[string], DropFlags>(async ({ parts, output }, sync, flags) => {
         const { deadLetters } = await parts.ledger();
         const filter = filterOf(flags);
+        // Those that come while somebody is asked have not been counted, and stay.
+        const newest = await deadLetters.newestOf(sync);
         const found = await deadLetters.count(sync, filter);
         // No dead letters and a misspelled name look the same in the ledger.
         if (found === 0) await assertKnown(parts, sync, flags.mapping);
@@ -38,7 +40,7 @@ export function addDrop(parent: Command): void {
           output.result({ sync, dropped: 0 }, () => ['nothing was dropped']);
           return EXIT.failed;
         }
-        const dropped = found === 0 ? 0 : await deadLetters.drop(sync, filter, thisCommand());
+        const dropped = found === 0 ? 0 : await deadLetters.drop(sync, filter, newest, thisCommand());
         output.result({ sync, dropped }, () => [
           dropped === 0
             ? `no dead letters of ${sync} to drop`

@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import type { Command } from 'commander';
 import type { DeadLetterFilter, StoredDeadLetter } from '../../../domain/records/dead-letter.js';
 import type { DeadLetterView } from '../../../ledger/dead-letters.js';
-import { EXIT, withViewParts } from '../../command-context.js';
+import { EXIT, reportError, withViewParts } from '../../command-context.js';
 import { assertKnown } from '../../known-sync.js';
 import { printable, printableJson } from '../../output/text-table.js';
 import { filterOf, withFilter, type FilterFlags } from './filter.js';
@@ -44,18 +44,27 @@ export function addExport(parent: Command): void {
       '\nExample:\n  partner-sync dead-letters export online-retail --code record_invalid > to-fix.csv\n\nExit codes: 0 done; 1 failed; 2 wrong usage or configuration',
     )
     .action(
-      withViewParts<[string], FilterFlags>(async ({ parts }, sync, flags) => {
+      withViewParts<[string], FilterFlags>(async ({ parts, output }, sync, flags) => {
         const { deadLetters } = await parts.ledger();
         if ((await deadLetters.causes(sync, filterOf(flags))).length === 0)
           await assertKnown(parts, sync, flags.mapping);
         // A slow reader, such as a pager, must not make the whole list pile up in memory.
         const write = async (text: string): Promise<void> => {
-          if (!process.stdout.write(text)) await once(process.stdout, 'drain');
+          if (!process.stdout.write(text)) await Promise.race([once(process.stdout, 'drain'), closed]);
         };
+        const closed = new Promise<void>((resolve) => process.stdout.once('close', resolve));
         const { head, rows, tail } = flags.json === true ? jsonFormat(sync) : CSV;
-        await write(head);
-        for await (const page of pagesOf(deadLetters, sync, filterOf(flags))) await write(rows(page));
-        await write(tail);
+        try {
+          await write(head);
+          for await (const page of pagesOf(deadLetters, sync, filterOf(flags))) {
+            if (process.stdout.destroyed) return EXIT.done;
+            await write(rows(page));
+          }
+          await write(tail);
+        } catch (error) {
+          // The document has begun, so that the error cannot be one of its own.
+          return reportError({ ...output, json: false }, error);
+        }
         return EXIT.done;
       }),
     );

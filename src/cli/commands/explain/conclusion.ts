@@ -1,5 +1,6 @@
 /** Concludes from source, ledger and platform what state a record is in, why it is in it, and what to do next. */
 import type { ExplainedRecord, Explanation } from '../../../inspection/explain-record.js';
+import { commandLine } from '../../../domain/values/command-line.js';
 import { PARENT_REASONS } from '../../../domain/records/parent.js';
 import { holdLine } from '../../../domain/sync/guard.js';
 import { removesRecords, type SyncSpec } from '../../../domain/sync/sync.js';
@@ -29,7 +30,7 @@ export interface Conclusion {
 }
 
 /** What the rules conclude from. */
-interface Known extends ExplainedRecord, Pick<Explanation, 'mapping' | 'externalId' | 'certain'>, Obstacles {
+interface Known extends ExplainedRecord, Omit<Explanation, 'records'>, Obstacles {
   readonly sync: string;
   readonly spec: SyncSpec;
 }
@@ -59,14 +60,16 @@ export function concludeOn(
 const waits: Rule = ({ waiting, ...known }) =>
   waiting && {
     state: 'waiting',
-    why: WAITING[waiting.reason] ?? `it waits (${waiting.reason})`,
+    why:
+      (WAITING[waiting.reason] ?? `it waits (${waiting.reason})`) +
+      (waiting.rejection === null ? '' : `; the platform said: ${waiting.rejection}`),
     next: [
       ...(halted(known).length > 0
         ? halted(known)
         : [`the first run after ${waiting.dueAt} tries again${scheduled(known.spec)}`]),
       ...waiting.missing.map(
         (m) =>
-          `explain the parent: partner-sync explain ${known.sync} ${parentMapping(known.spec, m.schemaName)} ${m.externalId}`,
+          `explain the parent: ${commandLine(['explain', known.sync, parentMapping(known.spec, m.schemaName), ...positional(m.externalId)])}`,
       ),
     ],
   };
@@ -95,11 +98,29 @@ const isRemoved: Rule = ({ row, acceptedHash }) =>
       }
     : null;
 
+/** A row that is marked as deleted, in a column or by the mapping's query, and of which nothing more will be sent. */
+const isMarked: Rule = ({ row, acceptedHash, platform }) => {
+  if (row?.deletion == null) return null;
+  if (row.deletion === 'ignore')
+    return { state: 'removed', why: 'its row is marked as deleted, and the mapping ignores deleted rows' };
+  if (acceptedHash === 'equal')
+    return { state: 'removed', why: 'its row is marked as deleted, and the platform has accepted what `deletes` says' };
+  if (acceptedHash === 'none' && platform.kind === 'absent')
+    return { state: 'removed', why: 'its row is marked as deleted, and the platform never had it: nothing is sent' };
+  return null;
+};
+
 const hasLostItsRow: Rule = ({ row, acceptedHash, deadLetters, platform, ...known }) => {
   const isThere = platform.kind === 'there';
   const isKnown = acceptedHash === 'equal' || acceptedHash === 'different' || deadLetters.length > 0 || isThere;
   if (row !== null || !isKnown) return null;
-  const { sync, spec, mapping, certain, activeRuns } = known;
+  const { sync, spec, mapping, certain, activeRuns, hasUnknownRow } = known;
+  if (hasUnknownRow)
+    return {
+      state: 'row_gone',
+      why: 'no row of this tenant has this external id, but one exists whose tenant or id cannot be told: so nothing is removed',
+      next: [...halted(known), `see its dead letter: ${commandLine(['dead-letters', 'list', sync])}`],
+    };
   const plan = known.plans.find(({ plan: id }) => id === known.removalPlan);
   const why =
     plan === undefined ? unmarked(spec, mapping) : `its removal is in plan ${plan.plan}, which awaits approval`;
@@ -117,12 +138,16 @@ const hasLostItsRow: Rule = ({ row, acceptedHash, deadLetters, platform, ...know
   };
 };
 
-const isUnknown: Rule = ({ row, certain, mapping, externalId }) =>
+const isUnknown: Rule = ({ row, certain, mapping, externalId, platform, tenantsNotAsked }) =>
   row === null
     ? {
         state: 'never_seen',
-        why: 'it is unknown: no row of the source has this external id, and neither the ledger nor the platform knows it',
+        why:
+          platform.kind === 'unknown'
+            ? 'it is unknown: no row of the source has this external id, the ledger does not know it, and the platform could not be asked'
+            : 'it is unknown: no row of the source has this external id, and neither the ledger nor the platform knows it',
         next: [
+          ...(tenantsNotAsked === 0 ? [] : [`the platform was not asked for it in ${tenantsNotAsked} more tenants`]),
           `check that "${externalId}" is spelled as the mapping ${mapping} makes it, including blanks and capital letters`,
           'check that its row exists, and that the query of the mapping does not exclude it',
           ...unsure(certain),
@@ -139,7 +164,7 @@ const isDeadLetter: Rule = ({ deadLetters: [deadLetter], acceptedHash, ...known 
         next: [...halted(known), replay(known)],
       };
 
-const isAccepted: Rule = ({ acceptedHash, platform }) => {
+const isAccepted: Rule = ({ acceptedHash, platform, ...known }) => {
   if (acceptedHash !== 'equal') return null;
   if (platform.kind === 'equal' || platform.kind === 'unknown')
     return { state: 'delivered', why: 'the platform has accepted it' };
@@ -148,6 +173,8 @@ const isAccepted: Rule = ({ acceptedHash, platform }) => {
     why: 'the platform accepted it, but has something else now: it was changed or removed there by somebody else',
     next: [
       'runs do not send it again while its row is unchanged; change the row, or ask whoever else writes to the platform',
+      `to have it sent again, let the ledger forget it: ${commandLine(['forget', known.sync, '--mapping', known.mapping, `--external-id=${known.externalId}`])}`,
+      `then ${sendNow(known)}`,
     ],
   };
 };
@@ -165,11 +192,15 @@ const hasChanged: Rule = ({ acceptedHash, ...known }) =>
     ? { state: 'changed_since', ...unsent(known, 'its row has changed since the record was accepted') }
     : null;
 
-const isNotSentYet: Rule = ({ acceptedHash, ...known }) => ({
+const isNotSentYet: Rule = ({ acceptedHash, platform, ...known }) => ({
   state: 'not_sent_yet',
   ...unsent(
     known,
-    acceptedHash === 'none' ? 'no run has delivered it yet' : 'the current content of its row was never sent',
+    acceptedHash === 'none'
+      ? 'no run has delivered it yet'
+      : platform.kind === 'unknown'
+        ? 'whether it was sent is not known, since the ledger keeps no records of the mapping, and the platform could not be asked'
+        : 'the current content of its row was never sent',
   ),
 });
 
@@ -182,6 +213,7 @@ const RULES: readonly Rule[] = [
   isBeingSent,
   cannotBeMapped,
   isRemoved,
+  isMarked,
   hasLostItsRow,
   isUnknown,
   isDeadLetter,
@@ -192,7 +224,7 @@ const RULES: readonly Rule[] = [
 ];
 
 /** A run that is paused or on hold keeps its lease, so a backfill would be refused. */
-const unsent = (known: Omit<Known, 'acceptedHash'>, why: string): Pick<Conclusion, 'why' | 'next'> =>
+const unsent = (known: Omit<Known, 'acceptedHash' | 'platform'>, why: string): Pick<Conclusion, 'why' | 'next'> =>
   halted(known).length > 0
     ? {
         why: `${why}, and a run of the sync is ${known.pausedRuns.length > 0 ? 'paused' : 'on hold'}`,
@@ -209,8 +241,11 @@ const halted = ({ sync, pausedRuns, holds }: Pick<Known, 'sync' | 'pausedRuns' |
   ...holds.map((hold) => `run ${hold.run} is on hold: ${holdLine(hold)}; partner-sync approve ${sync} lets it go on`),
 ];
 
+/** An id may begin like an option. */
+const positional = (id: string): string[] => (id.startsWith('-') ? ['--', id] : [id]);
+
 const sendNow = ({ sync, mapping, externalId }: Pick<Known, 'sync' | 'mapping' | 'externalId'>): string =>
-  `send it now: partner-sync backfill ${sync} --mapping ${mapping} --external-id ${externalId}`;
+  `send it now: ${commandLine(['backfill', sync, '--mapping', mapping, `--external-id=${externalId}`])}`;
 
 const replay = ({ sync, mapping }: Pick<Known, 'sync' | 'mapping'>): string =>
   `once it is fixed: partner-sync dead-letters replay ${sync} --mapping ${mapping}`;
@@ -225,9 +260,11 @@ const unsure = (certain: boolean): string[] =>
 /** Why a record whose row is gone is still on the platform unchanged. */
 function unmarked({ mappings }: SyncSpec, mapping: string): string {
   const spec = mappings.find((m) => m.name === mapping);
-  return spec === undefined || !removesRecords(spec)
-    ? 'the mapping does not declare `deletes`, or ignores deleted rows'
-    : 'a mirror run applies what `deletes` says';
+  if (spec === undefined || !removesRecords(spec))
+    return 'the mapping does not declare `deletes`, or ignores deleted rows';
+  return spec.feed === null
+    ? 'a mirror run applies what `deletes` says'
+    : 'a run that is told of it by the change feed, or a mirror run, applies what `deletes` says';
 }
 
 /**
