@@ -10,6 +10,8 @@ export const evaluateAlerts = (
 ): Promise<AlertEvaluation> =>
   alerts.evaluate(sync, subscriptionsOf(targets), (state) => problemsOf(state, limits, failOn));
 
-/** Which target is notified of what. */
-export const subscriptionsOf = (targets: readonly AlertTarget[]): Subscription[] =>
-  targets.flatMap(({ id, on }) => on.map((problem) => ({ target: id, problem })));
+/** Which target is notified of what, each once: several entries of sync.yaml may name one address. */
+export function subscriptionsOf(targets: readonly AlertTarget[]): Subscription[] {
+  const all = targets.flatMap(({ id, on }) => on.map((problem): Subscription => ({ target: id, problem })));
+  return [...new Map(all.map((each) => [`${each.target} ${each.problem}`, each])).values()];
+}

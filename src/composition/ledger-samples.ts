@@ -1,7 +1,7 @@
 /** Composes what a worker's metrics tell of the ledger: what that knows, and the limits by which it is judged. */
 import { PartnerSyncError } from '../domain/errors.js';
 import type { LedgerSample } from '../domain/monitoring/metrics.js';
-import { DEFAULT_LIMITS, successLimit } from '../domain/monitoring/sync-health.js';
+import { DEFAULT_LIMITS, isRecovered, lastGood, successLimit } from '../domain/monitoring/sync-health.js';
 import type { SyncLimits } from '../domain/sync/sync.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { LoadedSync } from '../mapping/load-sync.js';
@@ -30,7 +30,24 @@ export async function ledgerSamples(parts: Parts, tenants: readonly string[]): P
       });
     }),
   );
-  return [...samples, ...limits.flat()];
+  const following = states.filter(({ followedUntil }) => followedUntil !== null);
+  return [...following.reduce(withFollowed, samples), ...limits.flat()];
+}
+
+type State = Awaited<ReturnType<Ledger['syncStates']['of']>>[number];
+
+/** A run that follows change feeds has no end for a day, but succeeds all the time: so `status` takes it, too. */
+function withFollowed(samples: readonly LedgerSample[], state: State): readonly LedgerSample[] {
+  const { sync } = state;
+  const isOf = (name: LedgerSample['metric'], { metric, labels }: LedgerSample): boolean =>
+    metric === name && labels['sync'] === sync;
+  const others = samples.filter((sample) => !isOf('last_success_timestamp_seconds', sample));
+  const good = lastGood(state)!.getTime() / 1000;
+  const success: LedgerSample = { metric: 'last_success_timestamp_seconds', labels: { sync }, value: good };
+  if (!isRecovered(state)) return [...others, success];
+  const outcome = (sample: LedgerSample): LedgerSample =>
+    isOf('last_run', sample) ? { ...sample, value: Number(sample.labels['outcome'] === 'complete') } : sample;
+  return [...others.map(outcome), success];
 }
 
 /** As `status` takes them, the defaults where the sync's files cannot be used. */

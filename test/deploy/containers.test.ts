@@ -83,6 +83,13 @@ const isKnown = (name: string): boolean => {
 const DRAINED = 2 * seconds('workerDrain');
 
 describe('the image', () => {
+  it('has what the program loads beside dist, and the drivers that were asked for', () => {
+    expect(text('src/embedded/watch-npm.ts')).toContain('scripts/stack/');
+    expect(dockerfile).toMatch(/^COPY --from=build \/app\/scripts\/stack \.\/scripts\/stack$/m);
+    // Drivers are development dependencies, which npm would leave out with --omit=dev unless they are saved as others.
+    expect(dockerfile).toMatch(/npm install --no-save --save-prod --omit=dev \$DRIVERS/);
+  });
+
   it('contains the schemas of the mapping language and no sync', () => {
     const copied = [...dockerfile.matchAll(/^COPY --from=build \/app\/mappings(\S*) /gm)].map(([, what]) => what);
     expect(copied).toEqual(['/*.schema.json']);

@@ -32,6 +32,13 @@ it('is so from the first run with changed files on, until a run with these files
 
   await ended('v2', null, {}, 'full');
   expect(await hasEarlier('v2')).toBe(false);
+
+  // The files are changed back: all records are as those in between made them.
+  expect(await hasEarlier('v1')).toBe(true);
+  await ended('v1', '2030-01-01');
+  expect(await hasEarlier('v1')).toBe(true);
+  await ended('v1', null, {}, 'full');
+  expect(await hasEarlier('v1')).toBe(false);
 });
 
 it('is so after a run in mode live that was stopped while it read every row', async () => {

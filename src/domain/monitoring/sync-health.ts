@@ -110,7 +110,7 @@ export interface HealthProblem {
 export function problemsOf(state: EvaluatedState, limits: SyncLimits, failOn: FailOn): HealthProblem[] {
   const since = (time: Date): number => (state.now.getTime() - time.getTime()) / 1000;
   const { runsSinceSuccess, oldestWaitingAt, mostLagging, noProgressSince } = state;
-  const latest = isMadeUpFor(state) ? null : state.latest;
+  const latest = isRecovered(state) ? null : state.latest;
   const success = successLimit(state, limits);
   const unsuccessful = since(lastGood(state) ?? state.expectedSince);
   const isFailing = latest?.outcome === 'failed';
@@ -164,14 +164,14 @@ export function problemsOf(state: EvaluatedState, limits: SyncLimits, failOn: Fa
 const READS_EVERY_ROW: readonly (string | undefined)[] = ['full', 'mirror'];
 
 /** Whether a run that follows change feeds has delivered everything since the latest bad run ended. */
-const isMadeUpFor = ({ latest, followedUntil }: EvaluatedState): boolean =>
+export const isRecovered = ({ latest, followedUntil }: EvaluatedState): boolean =>
   followedUntil !== null &&
   latest?.endedAt != null &&
   !READS_EVERY_ROW.includes(latest.mode) &&
   followedUntil > new Date(latest.endedAt);
 
 /** A run that follows change feeds succeeds all the time, and has no end. */
-function lastGood({ lastSuccessAt, followedUntil }: EvaluatedState): Date | null {
+export function lastGood({ lastSuccessAt, followedUntil }: EvaluatedState): Date | null {
   return lastSuccessAt === null || (followedUntil !== null && followedUntil > lastSuccessAt)
     ? followedUntil
     : lastSuccessAt;

@@ -286,21 +286,23 @@ const RECORD_READ = `
   WHERE m.id = p.mapping_id`;
 
 /**
+ * Whether a run with other files has ended since one with these began that has read all rows. Files may have been changed back.
+ *
  * A run has read all rows if it was asked for all mappings, and read none of them only in part, from its position on, or only the
  * changed rows.
  * With changed rows beside it, what was left to load is all that runs with the same files had not read.
  */
 const HAS_RECORDS_OF_EARLIER_FILES = `
   WITH ended AS (SELECT * FROM runs WHERE sync = :sync AND ended_at IS NOT NULL AND outcome <> 'failed')
-  SELECT EXISTS (SELECT FROM ended WHERE mapping_version <> :version) AND NOT EXISTS (
-    SELECT FROM ended WHERE mapping_version = :version AND kind = 'sync' AND mode <> 'sample' AND input->'mappings' IS NULL
+  SELECT EXISTS (SELECT FROM ended WHERE mapping_version <> :version AND ended_at > coalesce((
+    SELECT max(started_at) FROM ended WHERE mapping_version = :version AND kind = 'sync' AND mode <> 'sample' AND input->'mappings' IS NULL
       -- Old runs have no partitions any more.
       AND (mode IN ('full', 'mirror') OR EXISTS (SELECT FROM partitions p WHERE p.run_id = ended.id AND p.kind = 'planned'))
       AND NOT EXISTS (SELECT FROM partitions p WHERE p.run_id = ended.id AND (
         p.kind = 'planned' AND (p.cursor_from IS NOT NULL OR NOT p.done)
         OR p.kind = 'changed_rows' AND NOT coalesce((SELECT bool_and(l.done) FROM partitions l
           WHERE (l.run_id, l.mapping_id, l.kind) = (p.run_id, p.mapping_id, 'planned')), false)))
-  ) AS there`;
+  ), '-infinity')) AS there`;
 
 /** Adds the run that has ended to its day. A run that was refused says nothing about the sync. */
 const COUNT_DAY = `
