@@ -2,7 +2,6 @@
  * All activities. Workflows import only the type of this file. An activity has a file in this folder if it needs what only
  * Temporal knows: who runs it, which workflow it belongs to, a client. All others come from the modules that do the work.
  */
-import type { DurationName } from '../src/domain/timeouts.js';
 import type { Dependencies } from '../src/delivery/dependencies.js';
 import { deliverNotifications } from '../src/alerts/deliver-notifications.js';
 import { loadPartition } from '../src/delivery/load/load-partition.js';
@@ -49,7 +48,7 @@ import { openRun } from './open-run.js';
 import { pruneAfterFailure, pruneLedger } from './prune-ledger.js';
 import { recordingRetries } from './record-retries.js';
 import { recordFailure } from './record-failure.js';
-import { runActivity, type RowsDone } from './run-activity.js';
+import { runActivity, type Pauses, type RowsDone } from './run-activity.js';
 import { evaluateAfterRun, watchSyncs } from './watch-syncs.js';
 
 export const createActivities = (deps: Dependencies) => ({
@@ -59,12 +58,9 @@ export const createActivities = (deps: Dependencies) => ({
   collectChanges: (input: CollectChangesInput) =>
     recordedActivity(deps, input, (signal) => collectChanges(deps, input, signal)),
   followChanges: (input: FollowChangesInput) =>
-    recordedActivity(
-      deps,
-      input,
-      (signal, rowsDone) => followChanges(deps, input, signal, rowsDone),
-      'followRetryLongest',
-    ),
+    recordedActivity(deps, input, (signal, rowsDone) => followChanges(deps, input, signal, rowsDone), {
+      longest: 'followRetryLongest',
+    }),
   planMapping: (input: PlanInput) => recordedActivity(deps, input, () => planMapping(deps, input)),
   deliverParents: (input: MappingRef) => recordedActivity(deps, input, (signal) => deliverParents(deps, input, signal)),
   loadPartition: (input: PartitionRef) =>
@@ -86,7 +82,10 @@ export const createActivities = (deps: Dependencies) => ({
   failRun: (input: FailRunInput) => failsRun(deps, input.sync, () => failRun(deps, input)),
   watchSyncs: () => runActivity(() => watchSyncs(deps)),
   deliverNotifications: (input: DeliverNotificationsInput) =>
-    runActivity(() => deliverNotifications(deps.ledger.alerts, deps.alerting, input)),
+    runActivity(() => deliverNotifications(deps.ledger.alerts, deps.alerting, input), {
+      first: 'alertRetryFirst',
+      longest: 'alertRetryLongest',
+    }),
   pruneLedger: (input: PruneInput) => runActivity((signal) => pruneLedger(deps, input, signal)),
   setRate: (input: SetRateActivityInput) => runActivity(() => setRate(deps, input)),
   recordAction: (input: NewAuditEntry) => runActivity(() => deps.ledger.audit.add(input)),
@@ -121,6 +120,5 @@ const recordedActivity = <T>(
   deps: Dependencies,
   run: RunRef,
   work: (signal: AbortSignal, rowsDone: RowsDone) => Promise<T>,
-  longestPause?: DurationName,
-): Promise<T> =>
-  runActivity((signal, rowsDone) => recordingRetries(deps, run, () => work(signal, rowsDone)), longestPause);
+  pauses?: Partial<Pauses>,
+): Promise<T> => runActivity((signal, rowsDone) => recordingRetries(deps, run, () => work(signal, rowsDone)), pauses);

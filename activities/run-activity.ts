@@ -18,13 +18,13 @@ export type RowsDone = (rows: number) => void;
  * Runs an activity's work, with heartbeats until it ends: a worker that dies stops sending them. `signal` aborts when the activity is
  * cancelled or its worker shuts down.
  *
- * @param longestPause between two attempts, if it fails again and again
+ * @param pauses between two attempts: the first, and the longest if it fails again and again
  * @throws ApplicationFailure whose type is the error's code, and which says whether Temporal tries again
  * @throws CancelledFailure if the activity was cancelled, whatever its work threw
  */
 export async function runActivity<T>(
   work: (signal: AbortSignal, rowsDone: RowsDone) => Promise<T>,
-  longestPause: DurationName = 'retryLongest',
+  pauses: Partial<Pauses> = {},
 ): Promise<T> {
   const { cancellationSignal } = Context.current();
   // Every batch that is being uploaded listens to it, so many listeners are not a leak.
@@ -34,10 +34,16 @@ export async function runActivity<T>(
     return await work(cancellationSignal, heartbeats.rowsDone);
   } catch (error) {
     if (cancellationSignal.aborted) throw new CancelledFailure('cancelled');
-    throw toFailure(error, longestPause);
+    throw toFailure(error, { first: 'retryFirst', longest: 'retryLongest', ...pauses });
   } finally {
     heartbeats.stop();
   }
+}
+
+/** Entries of the table of timeouts. */
+export interface Pauses {
+  readonly first: DurationName;
+  readonly longest: DurationName;
 }
 
 /**
@@ -61,7 +67,7 @@ function startHeartbeats(): { readonly rowsDone: RowsDone; readonly stop: () => 
  * The failure that Temporal records. A delay that the platform asked for is kept to. `BENIGN` keeps Temporal from
  * logging what is part of normal operation as a warning.
  */
-function toFailure(error: unknown, longestPause: DurationName): ApplicationFailure {
+function toFailure(error: unknown, pauses: Pauses): ApplicationFailure {
   if (!(error instanceof PartnerSyncError)) {
     const reference = randomUUID().slice(0, 8);
     // The text may quote rows or connection strings: only the kind of error and where it arose are logged.
@@ -73,7 +79,7 @@ function toFailure(error: unknown, longestPause: DurationName): ApplicationFailu
     return ApplicationFailure.create({
       type: UNEXPECTED,
       message: `unexpected error; see the worker log, reference ${reference}`,
-      ...nextAttempt(UNEXPECTED, longestPause),
+      ...nextAttempt(UNEXPECTED, pauses),
     });
   }
   if (mayWorkOnAnotherWorker(error)) return onAnotherWorker(error);
@@ -81,7 +87,7 @@ function toFailure(error: unknown, longestPause: DurationName): ApplicationFailu
   return ApplicationFailure.create({
     type: error.code,
     message: error.message,
-    ...(error.retryable ? nextAttempt(error.code, longestPause) : { nonRetryable: true }),
+    ...(error.retryable ? nextAttempt(error.code, pauses) : { nonRetryable: true }),
     ...(typeof retryAfterMs === 'number' ? { nextRetryDelay: retryAfterMs } : {}),
     ...(error.code === 'platform_busy' || error.code === 'fenced_off'
       ? { category: ApplicationFailureCategory.BENIGN }
@@ -118,13 +124,13 @@ const UNEXPECTED = 'unexpected';
  */
 function nextAttempt(
   code: string,
-  longestPause: DurationName,
+  { first, longest }: Pauses,
 ): { readonly nonRetryable: boolean; readonly nextRetryDelay: number } {
   const failures = noteFailure(code);
-  const pause = milliseconds('retryFirst') * times('retryFactor') ** (failures - 1);
+  const pause = milliseconds(first) * times('retryFactor') ** (failures - 1);
   return {
     nonRetryable: code === UNEXPECTED && failures >= times('unexpectedAttempts'),
-    nextRetryDelay: Math.min(pause, milliseconds(longestPause)),
+    nextRetryDelay: Math.min(pause, milliseconds(longest)),
   };
 }
 

@@ -70,6 +70,11 @@ export interface Removals {
    * have come back since.
    */
   replaceSettled(mappingId: number): Promise<void>;
+  /**
+   * Replaces plans of runs that have ended, of mappings of the sync that are not among these: nobody will carry them out, since their
+   * files, or what they said of deleted rows, are gone.
+   */
+  replaceOthers(sync: string, names: readonly string[]): Promise<void>;
   /** Up to `limit` records of the plan, by tenant and external id, from the one after `after`; null begins. */
   page(planId: string, after: RecordPlace | null, limit: number): Promise<readonly PlannedRemoval[]>;
   /** Ends a plan that was carried out. Its records and those of all earlier plans of the mapping are deleted. */
@@ -232,6 +237,18 @@ export function openRemovals(knex: Knex): Removals {
            RETURNING p.id)
          DELETE FROM removals WHERE plan_id IN (SELECT id FROM replaced)`,
         { mappingId },
+      );
+    },
+    async replaceOthers(sync, names) {
+      await knex.raw(
+        `WITH replaced AS (
+           UPDATE removal_plans p SET state = 'replaced'
+           FROM mappings m WHERE m.id = p.mapping_id AND m.sync = :sync AND NOT m.name = ANY (CAST(:names AS text[]))
+             AND p.state IN ('finding', 'awaiting_approval', 'empty', 'due')
+             AND p.run_id IN (SELECT id FROM runs WHERE ended_at IS NOT NULL)
+           RETURNING p.id)
+         DELETE FROM removals WHERE plan_id IN (SELECT id FROM replaced)`,
+        { sync, names: [...names] },
       );
     },
     async page(planId, after, limit) {

@@ -10,13 +10,13 @@ import { PartnerSyncError } from '../../src/domain/errors.js';
 import { milliseconds, times, type DurationName } from '../../src/domain/timeouts.js';
 
 /** Fails once as attempt number `attempt`; `details`: those of the last heartbeat before it. */
-async function attempt(number: number, error: Error, details?: unknown, longestPause?: DurationName) {
+async function attempt(number: number, error: Error, details?: unknown, longest: DurationName = 'retryLongest') {
   const logger = new DefaultLogger('ERROR', () => undefined);
   const env = new MockActivityEnvironment({ attempt: number, heartbeatDetails: details }, { logger });
   let last = details;
   env.on('heartbeat', (sent: unknown) => (last = sent));
   const work = () => Promise.reject(error);
-  const failure = await env.run(() => runActivity(work, longestPause)).catch((thrown: unknown) => thrown);
+  const failure = await env.run(() => runActivity(work, { longest })).catch((thrown: unknown) => thrown);
   const { nonRetryable, nextRetryDelay } = failure as { nonRetryable?: boolean; nextRetryDelay?: number };
   return { nonRetryable: nonRetryable === true, pause: nextRetryDelay, details: last };
 }

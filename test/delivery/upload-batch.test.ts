@@ -33,7 +33,7 @@ async function contextOf(
     deps: { ledger: the.ledger, platform },
     sync: { spec: { name: 'shop', upload, mappings: [] }, requestLimit: createRequestLimit(4), onRetry },
     mapping: {
-      spec: { schema: { name: 'customer' }, options: { onConflict: 'upsert', ignoreUnknownFields: false } },
+      spec: { schema: { name: 'customer', schema: {} }, options: { onConflict: 'upsert', ignoreUnknownFields: false } },
       referenceFields: new Set(),
       meter: NO_METERS.mapping(the.mappingId, 'shop', 'customers'),
     },

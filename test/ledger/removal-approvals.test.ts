@@ -47,6 +47,27 @@ const runOf = async ({ id }: OpenPlan): Promise<string | undefined> =>
 const recordsOf = async ({ id }: OpenPlan): Promise<string[]> =>
   (await the.ledger.removals.page(id, null, 10)).map(({ tenant, externalId }) => `${tenant}/${externalId}`);
 
+it('awaits no approval of a plan of a mapping whose file, or `deletes`, is gone', async () => {
+  const { removals, runs } = the.ledger;
+  const [{ name }] = (await the.database.query<{ name: string }>(
+    'SELECT name FROM partner_sync.mappings WHERE id = $1',
+    [the.mappingId],
+  )) as [{ name: string }];
+  const plan = await planOf(['north/a']);
+  await removals.decide(plan, 'awaiting_approval', { records: 1, accepted: 4 });
+  const isAwaited = async () => (await removals.awaitingApproval('shop')).some((each) => each.plan === plan.id);
+
+  // Its run still works, perhaps with other files.
+  await removals.replaceOthers('shop', []);
+  expect(await isAwaited()).toBe(true);
+  await runs.end((await runOf(plan))!, 'incomplete');
+  await removals.replaceOthers('shop', [name]);
+  expect(await isAwaited()).toBe(true);
+  await removals.replaceOthers('shop', ['another']);
+  expect(await isAwaited()).toBe(false);
+  expect(await recordsOf(plan)).toEqual([]);
+});
+
 it('needs no second approval for records that were approved, even after a plan that was never reviewed', async () => {
   const first = await approved(['north/a']);
   await the.ledger.removals.decide(await planOf(['north/a', 'north/b']), 'awaiting_approval', {

@@ -14,5 +14,7 @@ it('is what has changed between two times, in whichever zone these are written',
   expect(await backfilled('2026-01-31T10:30:00Z', '2026-01-31T12:30:00Z')).toMatchObject({ read: 2, accepted: 2 });
   expect(await backfilled('2026-01-31 05:30-05:00', '2026-01-31 07:30-05:00')).toMatchObject({ read: 2, unchanged: 2 });
   const counter = await shop.start('backfill', { sync: 'shop', mappings: ['customers'], from: '0x07D1' });
-  expect((await failureOf(counter)).message).toContain('"from" must be like the values of the cursor updated_at');
+  expect((await failureOf(counter)).message).toContain(
+    '"from" does not fit the cursor updated_at of mapping customers, which is timestamp with time zone',
+  );
 });

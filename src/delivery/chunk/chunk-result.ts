@@ -35,6 +35,8 @@ export interface ChunkContext {
 export interface Retry {
   /** How often the record was sent before without being accepted. */
   readonly triesOf: (record: MappedRecord) => number;
+  /** Whether the platform failed at it when it was sent last. */
+  readonly hasFailed: (record: MappedRecord) => boolean;
   /** Whether all parents of the record were on the platform before it was sent again. */
   readonly hasParents: (record: MappedRecord) => boolean;
 }
@@ -156,17 +158,24 @@ export class ChunkResultBuilder {
       case 'lacks_parent': {
         const { missing, message: rejection } = outcome;
         this.#noteSent(record, outcome.proven);
+        // They were delivered before each attempt, and the platform shows none of them: it must be something else.
+        if (retry?.hasParents(record) === true && retry.triesOf(record) >= times('childAttempts'))
+          return this.#addDeadLetter(rejectedRecord(record, rejection ?? ''));
         return this.#queue(record, 'lacks_parent', this.#retryDelay(record), missing, rejection);
       }
       case 'unknown':
         this.#noteSent(record, 'unknown');
         // Of several records, another one may be at fault.
-        if (batch.records === 1 && retry !== undefined && retry.triesOf(record) >= times('childAttempts'))
+        if (
+          batch.records === 1 &&
+          retry?.hasFailed(record) === false &&
+          retry.triesOf(record) >= times('childAttempts')
+        )
           return this.#addDeadLetter(neverAccepted(record));
         return this.#queue(record, 'unknown', seconds('readAgain'));
       case 'failed':
         this.#noteSent(record, 'unknown');
-        return this.#queue(record, 'unknown', this.#retryDelay(record), [], outcome.message);
+        return this.#queue(record, 'unknown', retryDelay((retry?.triesOf(record) ?? 0) + 1), [], outcome.message);
       case 'pending':
         this.#noteSent(record, 'pending');
         this.#waiting.push({
@@ -185,7 +194,7 @@ export class ChunkResultBuilder {
     }
   }
 
-  /** Seconds until a record that may have lacked a parent, or at which the platform fails, is sent again. */
+  /** Seconds until a record that may have lacked a parent is sent again. */
   #retryDelay(record: MappedRecord): number {
     const { retry } = this.#context;
     return retry === undefined ? seconds('readAgain') : retryDelay(retry.triesOf(record) + 1);

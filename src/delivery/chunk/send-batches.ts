@@ -1,14 +1,13 @@
 /** Sends the batches of a chunk, and waits for the outcomes of their records. */
 import type { PartnerSyncError } from '../../domain/errors.js';
 import type { IntendedBatch } from '../../ledger/batches/batch-intents.js';
-import { recordKey } from '../../ledger/record-key.js';
 import { allEnded } from '../all-ended.js';
 import { missingParents } from '../parents/missing-parents.js';
 import type { PartitionContext } from '../partition-context.js';
 import { ALL_ACCEPTED, notAccepted } from '../upload/outcome.js';
 import { settleBatch, type SettledBatch } from '../upload/settle-batch.js';
 import { UnsentBatches } from '../upload/unsent-batches.js';
-import { uploadBatch, type RefusedRecord } from '../upload/upload-batch.js';
+import { uploadBatch, type FailedRecord, type RefusedRecord } from '../upload/upload-batch.js';
 import type { ChunkResultBuilder } from './chunk-result.js';
 
 /**
@@ -24,7 +23,7 @@ export async function sendBatches(
   outcomes: ChunkResultBuilder,
 ): Promise<void> {
   const rejected: RefusedRecord[] = [];
-  const failed: RefusedRecord[] = [];
+  const failed: FailedRecord[] = [];
   const { refusals } = context.earlierChunks;
   const takenBefore = refusals.taken;
   const unsent = new UnsentBatches(batches);
@@ -40,8 +39,8 @@ export async function sendBatches(
     const { meter } = context.mapping;
     settled = (await allEnded(batches.map((batch) => meter.sending(batch.records.length, () => send(batch))))).flat();
     // As long as it takes nothing, the platform fails, and not at these records.
-    const unexpected = refusals.taken > takenBefore ? undefined : await firstUnexpected(context, failed);
-    if (unexpected !== undefined) throw unexpected.error;
+    const unknown = failed.find(({ isKnown }) => !isKnown);
+    if (unknown !== undefined && refusals.taken === takenBefore) throw unknown.error;
   } catch (error) {
     await unsent.release(context);
     throw error;
@@ -59,17 +58,6 @@ export async function sendBatches(
   }
   for (const { batch, record, error } of failed)
     outcomes.addBatch(batch, new Map([[record.externalId, { kind: 'failed', message: messageOf(error) }]]));
-}
-
-/** The first of these that has not been known before as a record at which the platform fails. */
-async function firstUnexpected(
-  { deps, partition }: PartitionContext,
-  failed: readonly RefusedRecord[],
-): Promise<RefusedRecord | undefined> {
-  if (failed.length === 0) return undefined;
-  const keyOf = ({ batch, record }: RefusedRecord) => ({ tenantId: batch.tenantId, externalId: record.externalId });
-  const waiting = await deps.ledger.waiting.among(partition.mappingId, failed.map(keyOf));
-  return failed.find((each) => waiting.get(recordKey(keyOf(each)))?.reason !== 'unknown');
 }
 
 /** What the platform said about a record that was sent by itself; upload-batch.ts has masked it. */

@@ -3,12 +3,12 @@
  * ledger has them as delivered, so that nothing would send them again, and their children would be rejected for ever.
  */
 import { log } from '@temporalio/activity';
-import { ERROR_CATALOGUE } from '../../domain/errors.js';
+import { ERROR_CATALOGUE, PartnerSyncError } from '../../domain/errors.js';
 import type { PartitionContext } from '../partition-context.js';
 import { acceptedParents, askPlatform, keepsAcceptedHashes, parentMappings, type ParentReference } from './parents.js';
 
 /**
- * Returns those of these parents that the platform has lost, and lets the ledger forget that they were accepted: then they are
+ * Returns those of these parents that the platform certainly does not have any more, and lets the ledger forget that they were accepted: then they are
  * parents like others that are not delivered yet.
  */
 export async function forgetLostParents(
@@ -16,7 +16,8 @@ export async function forgetLostParents(
   parents: readonly ParentReference[],
 ): Promise<readonly ParentReference[]> {
   const { deps, sync, partition } = context;
-  const { missing } = await askPlatform(context, await acceptedParents(context, parents));
+  const accepted = await acceptedParents(context, parents);
+  const { missing } = await askPlatform(context, accepted).catch(nothingProved);
   for (const schemaName of new Set(missing.map((parent) => parent.schemaName))) {
     const lost = missing.filter((parent) => parent.schemaName === schemaName);
     const tenantIds = await deps.ledger.ids.tenantIds([...new Set(lost.map((parent) => parent.tenant))]);
@@ -36,4 +37,10 @@ export async function forgetLostParents(
     }
   }
   return missing;
+}
+
+/** A platform that does not say is no reason to fail: nothing depends on it but what it has lost. */
+function nothingProved(error: unknown): { readonly missing: readonly ParentReference[] } {
+  if (error instanceof PartnerSyncError) return { missing: [] };
+  throw error;
 }

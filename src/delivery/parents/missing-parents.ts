@@ -43,7 +43,7 @@ export async function missingParents(
   const parents = others.flatMap((record) => parentsOf(context.mapping, record));
   const lost = new Set((await forgetLostParents(context, parents)).map(parentKey));
   const lostOf = (record: MappedRecord): readonly ParentName[] =>
-    lost.size === 0 ? [] : namesOf(parentsOf(context.mapping, record).filter((parent) => lost.has(parentKey(parent))));
+    namesOf(parentsOf(context.mapping, record).filter((parent) => lost.has(parentKey(parent))));
   return (record) => {
     const missing = undelivered.get(record) ?? lostOf(record);
     return missing.length === 0 ? { missing, late: late.get(record) ?? [] } : { missing, late: [] };

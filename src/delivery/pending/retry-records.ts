@@ -72,6 +72,10 @@ async function retryTogether(
   await deliverFirstPassOfRows(context, chunk);
   const delivery = await deliverChunk(context, chunk, {
     triesOf: (record) => dueOf(rows, record)?.tries ?? 0,
+    hasFailed: (record) => {
+      const row = dueOf(rows, record);
+      return row?.reason === 'unknown' && row.rejection !== null;
+    },
     hasParents: (record) => decided.complete.has(sourceKeyText(record)),
   });
   const stillWaiting = waiting.map(({ tenantId, externalId, sourceKey }): RowOutcome => ({

@@ -3,7 +3,7 @@ import { PartnerSyncError } from '../../domain/errors.js';
 import type { RunInput } from '../../domain/run/run.js';
 import { milliseconds } from '../../domain/timeouts.js';
 import { declaredFeeds } from '../../domain/sync/declared-feeds.js';
-import { isRunMode, type SyncSpec, type TenantConfig } from '../../domain/sync/sync.js';
+import { isRunMode, removesRecords, type SyncSpec, type TenantConfig } from '../../domain/sync/sync.js';
 import type { FeedOfRun, NotNeeded, OpenedRun, OpenRunInput } from '../../domain/run/work.js';
 import { actorOf, type RunRow } from '../../ledger/runs/runs.js';
 import { quoted } from '../../domain/values/quoted.js';
@@ -38,6 +38,11 @@ export async function openRun(
     await deps.ledger.ids.keepMappings(
       spec.name,
       spec.mappings.map(({ name }) => name),
+    );
+    const removing = spec.mappings.filter(removesRecords);
+    await deps.ledger.removals.replaceOthers(
+      spec.name,
+      removing.map(({ name }) => name),
     );
   }
   const isOnlyRun = (await deps.ledger.runs.notEnded(spec.name)).every(({ id }) => id === run.id);

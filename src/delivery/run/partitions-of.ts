@@ -1,7 +1,7 @@
 /** The partitions of a mapping that a run reads, by its mode and input. */
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { RunInput } from '../../domain/run/run.js';
-import type { RowPosition, ReadPlan, SourceKey } from '../../domain/source/source.js';
+import type { RowPosition, ReadPlan, SourceKey, SourceType } from '../../domain/source/source.js';
 import { quoted } from '../../domain/values/quoted.js';
 import { ofKeyRange, type NewPartition } from '../../ledger/runs/partitions.js';
 import { EVERYTHING } from '../../reading/read-bounds.js';
@@ -47,29 +47,35 @@ export async function partitionsOf(
   return (await source.splitKeys(inKeyOrder(plan), ROWS_PER_PARTITION)).map(ofKeyRange);
 }
 
-/** The bounds of a backfill as the cursor's own values, whose format the high watermark shows. */
+/** The bounds of a backfill as the cursor's own values. */
 async function boundsOf(
   source: OpenSync['source'],
   { plan, spec: { name } }: Pick<OpenMapping, 'plan' | 'spec'>,
   input: Pick<RunInput, 'from' | 'to'>,
 ): Promise<Pick<NewPartition, 'cursorFrom' | 'cursorBefore'>> {
-  const like = await source.highWatermark(plan);
-  const [cursorFrom, cursorBefore] = (['from', 'to'] as const).map((edge) => {
+  const { type, databaseType } = (await source.describe(plan.relation)).find((column) => column.name === plan.cursor)!;
+  // SQLite compares texts, in whatever format the application writes them; the others read any.
+  const isText = (await source.server()).product === 'SQLite';
+  const ofData = isText ? await source.highWatermark(plan) : null;
+  const boundOf = (edge: 'from' | 'to'): string | null => {
     const text = input[edge];
     if (text === undefined) return null;
+    const like = ofData ?? formatOf(type, text);
     const bound = cursorBoundText(text, like, plan.cursorZone ?? null, edge);
     if (bound !== null) return bound;
     throw new PartnerSyncError(
       'input_invalid',
-      `"${edge}" must be like the values of the cursor ${plan.cursor} of mapping ${name}, such as ${like}, got ${quoted(text)}`,
+      `"${edge}" does not fit the cursor ${plan.cursor} of mapping ${name}, which is ${databaseType}: got ${quoted(text)}`,
     );
-  }) as [string | null, string | null];
-  if (cursorFrom !== null && cursorBefore !== null && cursorFrom >= cursorBefore)
-    throw new PartnerSyncError(
-      'input_invalid',
-      `"from" must be before "to": for the cursor of mapping ${name}, they are ${cursorFrom} and ${cursorBefore}`,
-    );
-  return { cursorFrom, cursorBefore };
+  };
+  return { cursorFrom: boundOf('from'), cursorBefore: boundOf('to') };
+}
+
+/** How a cursor of this type is written with as many digits of a second as the bound has. */
+function formatOf(type: SourceType, bound: string): string {
+  if (type === 'date') return '0000-00-00';
+  const fraction = /\.\d+/.exec(bound)?.[0] ?? '';
+  return type === 'timestamp' || type === 'timestamptz' ? `0000-00-00 00:00:00${fraction}` : '0x0';
 }
 
 /** Whether the run's partitions of the mapping must be read one after the other: they move its position. */

@@ -18,17 +18,18 @@ export interface AbsentRecord {
  * slash, is not proved to be stored.
  *
  * @param isProcessed whether it is done with all batches of the records: then a mark needs no record
+ * @param once whether a look-up that fails is not made again, but ends this
  */
 export async function notStored(
   { deps, sync, mapping, effort, signal }: PartitionContext,
   tenant: string,
   records: readonly MappedRecord[],
-  { isProcessed }: { readonly isProcessed: boolean },
+  { isProcessed, once = false }: { readonly isProcessed: boolean; readonly once?: boolean },
 ): Promise<AbsentRecord[]> {
   const { platform } = deps;
   const schema = mapping.spec.schema.name;
   const absentOf = async (record: MappedRecord, pace: Pace): Promise<AbsentRecord | null> => {
-    const options = { tenant, signal, pace, onRetry: sync.onRetry, onEnd: effort.requestEnded };
+    const options = { tenant, signal, pace, onRetry: sync.onRetry, onEnd: effort.requestEnded, once };
     const stored = await platform.findResource(schema, record.externalId, options).catch(refused);
     if (stored === null) return isProcessed && marksAsDeleted(record) ? null : { record, isMissing: true };
     if (stored === 'refused') return { record, isMissing: false };

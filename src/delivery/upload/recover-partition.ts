@@ -1,7 +1,7 @@
 /** Settles the batches that dead attempts and dead runs left open, so that their records can be claimed again. */
-import { referencesOf } from '../../domain/records/references.js';
 import type { OpenBatch } from '../../ledger/batches/batches.js';
 import type { SentRecord } from '../../ledger/outcomes/sent-records.js';
+import { dependencyWaitOf } from './dependency-wait.js';
 import { platformIdOf, provenByCounters, pollUntilProcessed } from './batch-status.js';
 import { allEnded } from '../all-ended.js';
 import type { OpenSync } from '../dependencies.js';
@@ -42,10 +42,6 @@ async function releaseInDoubt(context: PartitionContext, batch: OpenBatch): Prom
     inDoubtFor,
   });
 }
-
-/** Seconds for which the platform was asked to keep records whose parents are missing; 0 if none refers to another. */
-const dependencyWaitOf = ({ mapping: { spec } }: PartitionContext): number =>
-  referencesOf(spec.schema.schema).length > 0 ? spec.options.dependencyWaitTimeout : 0;
 
 async function poll(context: PartitionContext, batch: OpenBatch, platformBatchId: string): Promise<void> {
   const { tenant, records: sent } = batch;

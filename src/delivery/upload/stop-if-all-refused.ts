@@ -4,7 +4,8 @@
  */
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { MappedRecord } from '../../domain/records/record.js';
-import { undeliveredParents } from '../parents/parents.js';
+import { forgetLostParents } from '../parents/lost-parents.js';
+import { parentsOf, undeliveredParents } from '../parents/parents.js';
 import type { PartitionContext } from '../partition-context.js';
 
 /**
@@ -38,6 +39,10 @@ export async function stopIfAllRefused(
   const areFew = (): boolean => refused.size < (refusals.acceptedBefore ? ALL_REFUSED_AFTER_OTHERS : ALL_REFUSED);
   refused.add(record);
   if (areFew()) return;
+  await forgetLostParents(
+    context,
+    [...refused].flatMap((each) => parentsOf(context.mapping, each)),
+  );
   for (const child of (await undeliveredParents(context, [...refused])).keys()) refused.delete(child);
   if (areFew()) return;
   refusals.acceptedBefore ??= await deps.ledger.counts.anyAccepted(partition.mappingId, partition.mappingVersion);

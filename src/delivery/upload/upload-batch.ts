@@ -13,6 +13,7 @@ import type { Pace } from '../../platform/pace.js';
 import { backoffMs } from '../../platform/retry.js';
 import type { IntendedBatch } from '../../ledger/batches/batch-intents.js';
 import type { PartitionContext } from '../partition-context.js';
+import { dependencyWaitOf } from './dependency-wait.js';
 import { maskedMessage } from './platform-message.js';
 import { notStored } from './not-stored.js';
 import { stopIfAllRefused } from './stop-if-all-refused.js';
@@ -32,12 +33,17 @@ export interface RefusedRecord {
   readonly error: PartnerSyncError;
 }
 
+export interface FailedRecord extends RefusedRecord {
+  /** Whether the record waits already, as it failed before: then it says nothing about how the platform is now. */
+  readonly isKnown: boolean;
+}
+
 /** What became of a batch, which may have been split: its parts. */
 export interface UploadResult {
   readonly sent: readonly SentBatch[];
   readonly rejected: readonly RefusedRecord[];
   /** Single records at which the platform fails, again and again. */
-  readonly failed: readonly RefusedRecord[];
+  readonly failed: readonly FailedRecord[];
   /**
    * Single records that the platform refuses and that leave nothing to be done: marks of records that it does not have, and
    * records that it has as they were sent.
@@ -61,7 +67,7 @@ type Vain = Exclude<WholeResult, { kind: 'sent' }>;
 interface Search {
   /** How many batches the platform had taken in this attempt when the search began. */
   readonly takenBefore: number;
-  /** At how many single records it has failed since. */
+  /** At how many single records it has failed since, of which none was known before. */
   failed: number;
 }
 
@@ -88,17 +94,33 @@ export async function uploadBatch(
   // An earlier copy, whose response was lost, may have been taken: then the record "exists".
   const mayBeStored =
     kind === 'failed' || marksAsDeleted(record) || context.mapping.spec.options.onConflict === 'reject';
-  const isProcessed = kind === 'rejected';
-  if (mayBeStored && (await notStored(context, batch.tenant, [record], { isProcessed })).length === 0)
-    return { ...NOTHING, settled: [batch] };
+  if (mayBeStored && (await isStored(context, batch, kind))) return { ...NOTHING, settled: [batch] };
   const alone = refusedAlone(context, batch, result.error);
   if (kind === 'rejected') {
     await stopIfAllRefused(context, record, alone.error);
     return { ...NOTHING, rejected: [alone] };
   }
-  if (search !== null && ++search.failed >= SEARCHED_IN_VAIN && search.takenBefore === takenIn(context))
+  const isKnown = await waits(context, batch);
+  if (search !== null && !isKnown && ++search.failed >= SEARCHED_IN_VAIN && search.takenBefore === takenIn(context))
     throw result.error;
-  return { ...NOTHING, failed: [alone] };
+  return { ...NOTHING, failed: [{ ...alone, isKnown }] };
+}
+
+/** Whether the platform has the single record of the batch as it was sent. One at which it fails may make it fail here, too. */
+async function isStored(context: PartitionContext, batch: IntendedBatch, kind: Vain['kind']): Promise<boolean> {
+  const how = { isProcessed: kind === 'rejected', once: kind === 'failed' };
+  try {
+    return (await notStored(context, batch.tenant, [batch.records.at(0)], how)).length === 0;
+  } catch (error) {
+    if (kind === 'failed' && error instanceof PartnerSyncError && error.code === 'platform_failed') return false;
+    throw error;
+  }
+}
+
+/** Whether the single record of the batch waits already. */
+async function waits({ deps, partition }: PartitionContext, batch: IntendedBatch): Promise<boolean> {
+  const key = { tenantId: batch.tenantId, externalId: batch.records.at(0).externalId };
+  return (await deps.ledger.waiting.among(partition.mappingId, [key])).size > 0;
 }
 
 const takenIn = ({ earlierChunks }: PartitionContext): number => earlierChunks.refusals.taken;
@@ -167,7 +189,7 @@ async function afterFailure(
   // A search sends its parts only once: they were sent often enough together.
   if (isInDoubt(error) && failures.inDoubt < (fails && search !== null ? 0 : times('inDoubtRepeats')))
     return { kind: 'repeated', in: await setInDoubt(context, batch, failures.inDoubt++) };
-  if (fails) return { kind: 'failed', in: await setInDoubt(context, batch, 0) };
+  if (fails) return { kind: 'failed', in: await setLongInDoubt(context, batch) };
   // The client itself waits for a new token before it sends anything.
   if (context.deps.platform.awaitsToken(error)) return { kind: 'repeated', in: 0 };
   if (error.code === 'platform_busy') {
@@ -202,6 +224,17 @@ async function setInDoubt(context: PartitionContext, batch: IntendedBatch, befor
 }
 
 /**
+ * The same of a batch that is not sent again as a whole: the platform may keep a copy until the parents of its records arrive, of which
+ * nothing would tell.
+ */
+async function setLongInDoubt(context: PartitionContext, batch: IntendedBatch): Promise<number> {
+  const { inDoubtDelay } = context.sync.spec.upload;
+  if (batch.id === null) return inDoubtDelay * 1000;
+  await noteDoubt(context, batch, inDoubtDelay + dependencyWaitOf(context));
+  return 0;
+}
+
+/**
  * The platform itself says 503 of a request that it did not process. A gateway in front of it may say so of one that it has passed
  * on: the batch counts as not sent, but other content of its records waits.
  */
@@ -210,9 +243,13 @@ async function doubtGateway(context: PartitionContext, batch: IntendedBatch, err
   if (status === 503 && isForeign === true && batch.id !== null) await noteDoubt(context, batch);
 }
 
-function noteDoubt({ deps, sync, partition }: PartitionContext, { tenantId, records }: IntendedBatch): Promise<void> {
+function noteDoubt(
+  { deps, sync, partition }: PartitionContext,
+  { tenantId, records }: IntendedBatch,
+  seconds = sync.spec.upload.inDoubtDelay,
+): Promise<void> {
   const { externalIds, contentHashes } = records;
-  return deps.ledger.batches.doubt(partition, { tenantId, externalIds, contentHashes }, sync.spec.upload.inDoubtDelay);
+  return deps.ledger.batches.doubt(partition, { tenantId, externalIds, contentHashes }, seconds);
 }
 
 /** The failure of a single record. Its messages go into the ledger, so the record's values are masked. */

@@ -299,11 +299,6 @@ export function checkRunInput(kind: RunKind, input: unknown): RunInput {
     throw invalid(kind, '"approve" needs "mode":"mirror", a run that carries out the plans named');
   checkSample(given);
   for (const field of OF_ONE_MAPPING) list(field);
-  if (JSON.stringify(given).length > LONGEST_INPUT)
-    throw invalid(
-      kind,
-      `it has more than ${LONGEST_INPUT.toLocaleString('en-GB')} characters, of which Temporal keeps several copies; name fewer ids, or a range of keys`,
-    );
   for (const field of ['from', 'to', 'mapping']) text(field);
   if (given['acceptChanges'] !== undefined && typeof given['acceptChanges'] !== 'boolean')
     throw invalid(kind, `"acceptChanges" must be true or false, got ${describeValue(given['acceptChanges'])}`);
@@ -326,9 +321,6 @@ export function checkRunInput(kind: RunKind, input: unknown): RunInput {
   }
   return given as unknown as RunInput;
 }
-
-/** Characters of an input, which is in the history once for each mapping: beyond some megabytes, a run would begin anew for ever. */
-const LONGEST_INPUT = 250_000;
 
 /** A workflow fails for ever at what is not as it expects, so every part is looked at. */
 function isContinuedRun(continues: unknown): boolean {

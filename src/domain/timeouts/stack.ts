@@ -149,7 +149,7 @@ export const STACK = {
   signalRepeat: {
     value: 500,
     unit: 'ms',
-    bounds: 'the time in which `dev` and `demo` take two signals for one',
-    why: 'npm passes on a signal that a terminal has sent to all processes',
+    bounds: 'the time in which a process takes two signals for one',
+    why: 'npm passes on a signal that a terminal, or a service manager, has sent to all processes',
   },
 } as const satisfies Readonly<Record<string, TimeoutEntry>>;

@@ -52,7 +52,7 @@ export interface QueuedRecord extends WaitingFields {
   readonly reason: QueuedReason;
   /** Seconds until it is due. */
   readonly dueIn: number;
-  /** The platform's message (masked), if it rejected the record for anything but a missing parent; else null. */
+  /** The platform's message (masked), if it rejected the record for anything but a missing parent, or failed at it; else null. */
   readonly rejection: string | null;
   /** Whether it was not sent this time: then this is no attempt at sending it. */
   readonly isPostponed?: boolean;

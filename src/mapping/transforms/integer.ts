@@ -1,7 +1,7 @@
 /** The transform `integer`: text to a whole JSON number, exactly. */
 import { exactInteger } from '../encode/exact-number.js';
 import { Rejection } from '../encode/rejection.js';
-import { plainSpelling, separatorProblem, SEPARATORS } from './number-spelling.js';
+import { plainSpelling, SEPARATORS } from './number-spelling.js';
 import { rejected, type Transform } from './transform.js';
 
 /**
@@ -14,7 +14,6 @@ export const integer: Transform = {
   options: { properties: SEPARATORS },
   takes: ['text', 'integer', 'decimal', 'float'],
   gives: 'jsonNumber',
-  check: separatorProblem,
   make: (options) => {
     const plain = plainSpelling(options);
     return (value) => {

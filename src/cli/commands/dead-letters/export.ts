@@ -9,6 +9,7 @@ import type { Command } from 'commander';
 import type { DeadLetterFilter, StoredDeadLetter } from '../../../domain/records/dead-letter.js';
 import type { DeadLetterView } from '../../../ledger/dead-letters.js';
 import { EXIT, reportError, withViewParts } from '../../command-context.js';
+import { errorCode } from '../../../domain/values/foreign-text.js';
 import { assertKnown } from '../../known-sync.js';
 import { printable, printableJson } from '../../output/text-table.js';
 import { filterOf, withFilter, type FilterFlags } from './filter.js';
@@ -62,6 +63,7 @@ export function addExport(parent: Command): void {
           }
           await write(tail);
         } catch (error) {
+          if (errorCode(error) === 'EPIPE') return EXIT.done;
           // The document has begun, so that the error cannot be one of its own.
           return reportError({ ...output, json: false }, error);
         }
