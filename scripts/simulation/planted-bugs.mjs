@@ -89,7 +89,7 @@ export const PLANTED_BUGS = {
     "outcomes: outcomesOf(batch, () => 'accepted'),",
   ],
   'children that the platform may keep are forgotten with their worker': [
-    'src/delivery/upload/recover-partition.ts',
+    'src/delivery/upload/dependency-wait.ts',
     'referencesOf(spec.schema.schema).length > 0 ? spec.options.dependencyWaitTimeout : 0',
     'referencesOf(spec.schema.schema).length > 1000 ? spec.options.dependencyWaitTimeout : 0',
   ],
