@@ -1,5 +1,9 @@
-/** The folder of a test run: in memory where there is room, since tests create databases all the time. */
-import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
+/**
+ * The folder of a test run: in memory where there is room, since tests create databases all the time, and a database that waits
+ * for a slow disk takes twenty times as long.
+ */
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isAlive } from '../src/embedded/is-alive.js';
@@ -17,6 +21,22 @@ export function createRunFolder(): string {
   const folder = mkdtempSync(join(memory && roomInMemory() >= ROOM ? IN_MEMORY : tmpdir(), `${NAME}-${process.pid}-`));
   chmodSync(folder, 0o755);
   return folder;
+}
+
+/**
+ * The same for all that the tests and the programs which they start put into the system's temporary folder, unless the caller has
+ * chosen one, or nothing may be executed there: some containers forbid that in memory.
+ */
+export function keepTemporaryFilesIn(runFolder: string): void {
+  if (process.env['TMPDIR'] !== undefined) return;
+  const folder = join(runFolder, 'tmp');
+  mkdirSync(folder);
+  chmodSync(folder, 0o1777);
+  const program = join(folder, 'program');
+  writeFileSync(program, '#!/bin/sh\n', { mode: 0o755 });
+  const { status } = spawnSync(program);
+  rmSync(program);
+  if (status === 0) process.env['TMPDIR'] = folder;
 }
 
 function roomInMemory(): number {

@@ -7,7 +7,7 @@ import { startPostgres } from '../src/embedded/postgres-server.js';
 import { findTemporal } from '../src/embedded/temporal-cli.js';
 import { startTemporal } from '../src/embedded/temporal-server.js';
 import { POSTGRES_PROGRAM } from './postgres-program.js';
-import { createRunFolder } from './run-folder.js';
+import { createRunFolder, keepTemporaryFilesIn } from './run-folder.js';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -38,6 +38,7 @@ const TEMPORAL_ENV = { GOGC: '800', GOMAXPROCS: '1' };
 
 export default async function servers(project: TestProject): Promise<() => Promise<void>> {
   const folder = createRunFolder();
+  keepTemporaryFilesIn(folder);
   const log = (line: string): void => console.error(line);
   log('Starting PostgreSQL and Temporal for the tests ...');
   const [postgres, temporal] = await Promise.allSettled([

@@ -27,9 +27,9 @@ export const POINTS = {
     before: 'return batches.map(({ records, tenantId }, i) =>',
   },
   claimed: { file: 'src/ledger/batches/claims.ts', before: 'inFlight.add(partition.mappingId, ' },
-  'about to POST': { file: 'src/delivery/upload/upload-batch.ts', before: 'isSent = true;' },
+  'about to POST': { file: 'src/delivery/upload/post-batch.ts', before: 'isSent = true;' },
   'POST accepted, batch id not recorded': {
-    file: 'src/delivery/upload/upload-batch.ts',
+    file: 'src/delivery/upload/post-batch.ts',
     before: 'const recorded = deps.ledger.batches.markSent(',
   },
   'batch split': { file: 'src/delivery/upload/upload-batch.ts', before: 'unsent.replace(batch, halves);' },

@@ -54,17 +54,17 @@ export const PLANTED_BUGS = {
     'tenantId = [...numbers.values()][0]!;',
   ],
   'a batch goes to another tenant': [
-    'src/delivery/upload/upload-batch.ts',
+    'src/delivery/upload/post-batch.ts',
     "tenant: batch.tenant,\n    // The intent's age",
     "tenant: context.sync.spec.tenant.kind === 'column' ? [...context.sync.spec.tenant.values.values()][0] : '',\n    // The intent's age",
   ],
   'nobody waits after a lost response': [
-    'src/delivery/upload/upload-batch.ts',
+    'src/delivery/upload/post-batch.ts',
     '  await noteDoubt(context, batch);\n  return backoffMs(before);',
     '  return backoffMs(before);',
   ],
   'an old intent is not renewed before it is sent': [
-    'src/delivery/upload/upload-batch.ts',
+    'src/delivery/upload/post-batch.ts',
     'if (Date.now() - batch.intendedAt > postTimeoutMs(',
     'if (Date.now() < 0 && 0 > postTimeoutMs(',
   ],

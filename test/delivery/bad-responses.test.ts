@@ -8,7 +8,8 @@ import { EarlierChunks, type PartitionContext } from '../../src/delivery/partiti
 import { recoverPartition } from '../../src/delivery/upload/recover-partition.js';
 import { settleBatch } from '../../src/delivery/upload/settle-batch.js';
 import { UnsentBatches } from '../../src/delivery/upload/unsent-batches.js';
-import { uploadBatch, type SentBatch } from '../../src/delivery/upload/upload-batch.js';
+import type { SentBatch } from '../../src/delivery/upload/post-batch.js';
+import { uploadBatch } from '../../src/delivery/upload/upload-batch.js';
 import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';
 import { createRequestLimit } from '../../src/platform/request-limit.js';
 import {

@@ -7,7 +7,7 @@ import { provenByCounters, isProcessed } from '../../src/delivery/upload/batch-s
 import { ALL_ACCEPTED, type BatchOutcomes } from '../../src/delivery/upload/outcome.js';
 import { batchOutcomes } from '../../src/delivery/upload/settle-batch.js';
 import type { PartitionContext } from '../../src/delivery/partition-context.js';
-import type { SentBatch } from '../../src/delivery/upload/upload-batch.js';
+import type { SentBatch } from '../../src/delivery/upload/post-batch.js';
 import type { MappedRecord } from '../../src/domain/records/record.js';
 import { recordOf, RecordList } from '../../src/records/record-list.js';
 import type { BatchStatus } from '../../src/platform/contract/batches.js';

@@ -48,7 +48,7 @@ it('tells the same story of a seed whatever was told before it', async () => {
 it('notices that records go to another tenant, and tells what has happened to one', async () => {
   await bundleSimulation(FILE, [
     [
-      'src/delivery/upload/upload-batch.ts',
+      'src/delivery/upload/post-batch.ts',
       "tenant: batch.tenant,\n    // The intent's age",
       "tenant: ['north', 'south', 'west'].find((other) => other !== batch.tenant),\n    // The intent's age",
     ],

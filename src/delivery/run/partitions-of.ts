@@ -31,7 +31,7 @@ export async function partitionsOf(
   const { plan, spec } = mapping;
   if (input.limit !== undefined) return firstRows(source, plan, input.limit);
   if (input.externalIds !== undefined) return [{ ...ALL_BY_KEY, externalIds: input.externalIds }];
-  if (input.afterKey !== undefined || input.throughKey !== undefined) return keyRange(spec, input);
+  if (input.afterKey !== undefined || input.throughKey !== undefined) return [await keyRange(source, mapping, input)];
   if (spec.cursor !== null && isReadInOrder(spec, mode)) {
     // A row without a cursor value is never below the high watermark, so no incremental run would read it.
     if (await source.hasNull(plan, spec.cursor.column))
@@ -100,7 +100,11 @@ async function sincePosition(
   return [{ ...byCursor, cursorFrom: overlapFrom, cursorBefore: position }, changed];
 }
 
-function keyRange({ name, key }: OpenMapping['spec'], input: RunInput): NewPartition[] {
+async function keyRange(
+  source: OpenSync['source'],
+  { plan, spec: { name, key } }: Pick<OpenMapping, 'plan' | 'spec'>,
+  input: RunInput,
+): Promise<NewPartition> {
   const [afterKey, throughKey] = [input.afterKey ?? null, input.throughKey ?? null];
   for (const [field, values] of Object.entries({ afterKey, throughKey }))
     if (values !== null && values.length !== key.length)
@@ -108,7 +112,25 @@ function keyRange({ name, key }: OpenMapping['spec'], input: RunInput): NewParti
         'input_invalid',
         `"${field}" must have a value for each key column of mapping ${name} (${key.join(', ')}), got ${values.length} for ${key.length}`,
       );
-  return [{ ...ALL_BY_KEY, afterKey, throughKey }];
+  if (afterKey !== null && throughKey !== null) {
+    const columns = await source.describe(plan.relation);
+    if (isReversed(afterKey, throughKey, (i) => columns.find((column) => column.name === key[i])!.type === 'integer'))
+      throw new PartnerSyncError(
+        'input_invalid',
+        `"afterKey" must be before "throughKey", or no key of mapping ${name} is between them: got ${quoted(afterKey.join(', '))} and ${quoted(throughKey.join(', '))}`,
+      );
+  }
+  return { ...ALL_BY_KEY, afterKey, throughKey };
+}
+
+/** Whether the first key is not before the second, as far as numbers tell: of texts, only the database knows the order. */
+function isReversed(first: SourceKey, second: SourceKey, isInteger: (index: number) => boolean): boolean {
+  const differs = first.findIndex((value, i) => value !== second[i]);
+  if (differs === -1) return true;
+  const numbers = [first[differs]!, second[differs]!];
+  return (
+    isInteger(differs) && numbers.every((text) => /^-?\d+$/.test(text)) && BigInt(numbers[0]!) > BigInt(numbers[1]!)
+  );
 }
 
 /** The first rows by key. Rows that are inserted among them before they are read are part of the sample too. */

@@ -10,7 +10,7 @@ import type { PartitionContext } from '../partition-context.js';
 import type { NamedFailures } from './named-failures.js';
 import { notStored } from './not-stored.js';
 import type { ProvenOutcome } from './outcome.js';
-import type { SentBatch } from './upload-batch.js';
+import type { SentBatch } from './post-batch.js';
 
 /** The outcomes of a batch that the platform has processed, by external id. */
 export async function provenOutcomes(

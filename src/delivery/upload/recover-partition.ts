@@ -25,7 +25,7 @@ export const longestInDoubt = ({ spec }: Pick<OpenSync, 'spec'>): number =>
 
 /**
  * Frees the records of an intent without a platform id. The platform may have the batch, and may apply it for a while: at the latest
- * one delay after its POST, which ended at most one delay after the intent (upload-batch.ts). Until then a row with the same
+ * one delay after its POST, which ended at most one delay after the intent (post-batch.ts). Until then a row with the same
  * content is sent at once, and one that has changed waits (ADR 0043).
  *
  * If the platform was asked to keep children, it may have them pending for much longer, and would apply them after anything

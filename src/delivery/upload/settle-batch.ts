@@ -8,7 +8,7 @@ import { ALL_ACCEPTED, notAccepted, type BatchOutcomes, type Outcome, type Prove
 import { missingParents } from '../parents/missing-parents.js';
 import { maskedMessage } from './platform-message.js';
 import { provenOutcomes, storedOutcomes } from './proven-outcomes.js';
-import type { SentBatch } from './upload-batch.js';
+import type { SentBatch } from './post-batch.js';
 
 export interface SettledBatch {
   readonly batch: SentBatch;

@@ -89,6 +89,17 @@ export const INPUTS: readonly (readonly [RunKind, unknown, ...string[]])[] = [
   ['backfill', { sync: 'shop', mapping: 'custmers', externalIds: ['1'] }, 'no mapping "custmers"'],
   ['backfill', { sync: 'shop', mapping: 'lines', afterKey: ['o1'] }, '(order_no, line), got 1 for 2'],
   ['backfill', { sync: 'shop', mapping: 'lines', throughKey: ['o1', '1'], externalIds: ['o1-1'] }, 'a range of keys'],
+  [
+    'backfill',
+    { sync: 'shop', mapping: 'customers', afterKey: ['10'], throughKey: ['9'] },
+    'must be before "throughKey"',
+  ],
+  ['backfill', { sync: 'shop', mapping: 'customers', afterKey: ['9'], throughKey: ['9'] }, 'got "9" and "9"'],
+  [
+    'backfill',
+    { sync: 'shop', mapping: 'lines', afterKey: ['o1', '3'], throughKey: ['o1', '-2'] },
+    'got "o1, 3" and "o1, -2"',
+  ],
   ['backfill', { sync: 'shop', mapping: 'customers', externalIds: ['1'], to: '2020-01-01' }, 'cannot be combined'],
   ['backfill', { sync: 'shop', mapping: 'customers', externalIds: [7] }, '"externalIds" must be a list of texts'],
   ['backfill', { sync: 'shop', mapping: 'customers', externalIds: [''] }, '"externalIds" must be a list of texts'],
