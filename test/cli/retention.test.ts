@@ -64,7 +64,8 @@ it('forgets dead letters, and a full run delivers again what the source still ha
 });
 
 it.each([
-  [['forget', SYNC], 'say what to forget: --tenant or --external-id'],
+  [['forget', SYNC], 'say what to forget: --tenant, --external-id, or a --mapping that the files no longer have'],
+  [['forget', SYNC, '--mapping', 'customers'], 'mapping customers is still in the files of shop'],
   [
     ['forget', SYNC, '--external-id', '1', '--mapping', 'custmers'],
     'sync shop has no mapping "custmers"; did you mean "customers"?',

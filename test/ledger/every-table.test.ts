@@ -46,6 +46,29 @@ it('knows of each column that names a tenant what becomes of it when the tenant 
   ).toEqual(Object.keys(TENANTS).sort());
 });
 
+/** Tables that name a mapping: what becomes of its rows when the mapping is forgotten, or why they stay. */
+const MAPPINGS: Readonly<Record<string, string>> = {
+  'batches.mapping_id': 'closed, and kept until retention removes them',
+  'changed_rows.mapping_id': 'removed',
+  'dead_letters.mapping_id': 'removed',
+  'doubts.mapping_id': 'removed',
+  'fed_mappings.mapping_id': 'removed',
+  'guards.mapping_id': 'kept with their runs, which have ended',
+  'partitions.mapping_id': 'kept until retention removes them: they have counts',
+  'positions.mapping_id': 'removed',
+  'record_blocks.mapping_id': 'removed',
+  'removal_plans.mapping_id': 'replaced, and kept until retention removes them',
+  'seen_columns.mapping_id': 'removed',
+  'waiting.mapping_id': 'removed',
+};
+
+it('knows of each table whose rows belong to a mapping what becomes of them when the mapping is forgotten', async () => {
+  expect(
+    await columnsWhere(`column_name = 'mapping_id'`).then((names) => names.sort()),
+    'Let src/ledger/forget remove the rows, and add the column to MAPPINGS.',
+  ).toEqual(Object.keys(MAPPINGS).sort());
+});
+
 /** Tables that retention leaves alone, by the reason why they do not grow, or why they must be kept. */
 const KEPT: Readonly<Record<string, string>> = {
   'a row for each thing that files declare':

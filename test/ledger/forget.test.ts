@@ -164,7 +164,8 @@ it('removes a record from every table', async () => {
   await forget({ externalId: `${CANARY}-2` });
 
   expect(await columnsWith(CANARY)).toEqual([]);
-  expect(known).toEqual({ records: 1, waiting: 1, deadLetters: 1, removals: 1, runs: 4, references: 1 });
+  const ofMappings = { batches: 0, plans: 0, changedRows: 0, positions: 0 };
+  expect(known).toEqual({ records: 1, waiting: 1, deadLetters: 1, removals: 1, runs: 4, references: 1, ...ofMappings });
   expect(await accepted()).toEqual(['north/a', 'north/b']);
   // The plan is still there for a person to decide on what is left of it.
   expect(await the.ledger.removals.awaitingApproval(sync)).toMatchObject([{ plan: plan.id, records: 1 }]);
@@ -208,6 +209,71 @@ it('forgets a record of one tenant only if that is named, and of one mapping onl
   expect(await accepted()).toEqual([`north/${CANARY}`]);
   await forget({ externalId: CANARY, mappings: ['customers'] });
   expect(await accepted()).toEqual([]);
+});
+
+describe('of a mapping as a whole', () => {
+  const batch = (state: string, sentBefore: string) =>
+    run(async (partition) => {
+      const { batches } = await the.claim(partition, [record(CANARY, '2')]);
+      await the.database.query(
+        `UPDATE partner_sync.batches SET state = $2, intended_at = now() - CAST($3 AS interval) WHERE id = $1`,
+        [batches[0]!.id, state, sentBefore],
+      );
+    });
+
+  it('removes all that there is to do, so that it begins anew if it comes back', async () => {
+    await deliver(['a', 'b'], 'north');
+    await deliver(['a'], 'south');
+    await run(leavingDeadLetters);
+    await run(leavingWaiting);
+    await batch('pending', '26 hours');
+    const plan = await the.ledger.removals.open(await run(() => Promise.resolve()), mappingId, '{}');
+    await the.ledger.removals.decide(plan, 'empty', { records: 0, accepted: 3 });
+    await the.database.query(
+      `INSERT INTO partner_sync.positions SELECT $1, '2026-01-01', max(id) FROM partner_sync.runs`,
+      [mappingId],
+    );
+    await the.database.query(
+      `INSERT INTO partner_sync.changed_rows (mapping_id, key_hash, key) VALUES ($1, '\\x00', ARRAY['a'])`,
+      [mappingId],
+    );
+    const others = await the.ledger.ids.mappingId(sync, 'orders');
+    await the.database.query(
+      `INSERT INTO partner_sync.changed_rows (mapping_id, key_hash, key) VALUES ($1, '\\x00', ARRAY['a'])`,
+      [others],
+    );
+
+    const { known, obstacles } = await forget({ mappings: ['customers'] });
+
+    expect(obstacles).toEqual([]);
+    const [deadLetters, one] = [3, { waiting: 1, batches: 1, plans: 1, changedRows: 1, positions: 1 }];
+    expect(known).toEqual({ records: 3, deadLetters, ...one, removals: 0, runs: 0, references: 0 });
+    const after = await the.ledger.forget.known(about({ mappings: ['customers'] }));
+    expect(Object.values(after.known).filter((count) => count > 0)).toEqual([]);
+    expect(await the.database.query('SELECT mapping_id FROM partner_sync.changed_rows')).toEqual([
+      { mapping_id: others },
+    ]);
+    const [entry] = await the.ledger.audit.latest({ sync, limit: 1 });
+    expect(entry).toMatchObject({ subject: { by: 'mapping', mappings: ['customers'], records: 3 } });
+  });
+
+  it.each(['intended', 'sent', 'pending'])(
+    'waits for a batch that is %s only as long as the platform may still apply it',
+    async (state) => {
+      const left = await batch(state, '25 hours');
+      expect((await forget({ mappings: ['customers'] })).obstacles).toMatchObject([
+        { kind: 'batch', run: left, state },
+      ]);
+
+      await the.database.query(`UPDATE partner_sync.batches SET intended_at = intended_at - interval '1 hour'`);
+      expect((await forget({ mappings: ['customers'] })).obstacles).toEqual([]);
+      expect(
+        await the.database.query('SELECT state, external_ids FROM partner_sync.batches WHERE mapping_id = $1', [
+          mappingId,
+        ]),
+      ).toEqual([{ state: 'superseded', external_ids: null }]);
+    },
+  );
 });
 
 it('sends the record again with the next run that reads its row', async () => {

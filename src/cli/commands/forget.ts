@@ -1,5 +1,6 @@
 /**
- * `partner-sync forget`: removes what the ledger knows of a record, or of all records of a tenant, after asking.
+ * `partner-sync forget`: removes what the ledger knows of a record, of all records of a tenant, or of mappings that the files no longer
+ * have, after asking.
  *
  * Writes the ledger only; reads the sync's files if mappings are named. Source and platform are not touched. Without a
  * terminal it needs `--yes`. Exit codes: 0 done (also if nothing was known), 1 failed, not confirmed, or it has to wait
@@ -12,6 +13,7 @@ import { PartnerSyncError } from '../../domain/errors.js';
 import type { Forgetting, Forgotten, KnownOf, Obstacle } from '../../ledger/forget/forget.js';
 import { EXIT, withParts } from '../command-context.js';
 import { confirmed } from '../output/confirmed.js';
+import { listSyncs, readSyncFolder } from '../../mapping/sync-folder.js';
 import { assertKnown } from '../known-sync.js';
 import { table } from '../output/text-table.js';
 import { thisCommand } from '../actor.js';
@@ -29,18 +31,21 @@ export function addForget(program: Command): void {
   program
     .command('forget')
     .description(
-      'Removes what the ledger knows about a record, or about all records of a tenant: what was accepted, waiting records, dead letters, entries of removal plans. Source and platform are not touched.',
+      'Removes what the ledger knows about a record, about all records of a tenant, or about a mapping that the files no longer have: what was accepted, waiting records, dead letters, entries of removal plans. Source and platform are not touched.',
     )
     .argument('<sync>', 'folder in the mappings folder')
     .option('--tenant <id>', "the platform's id of a tenant; with --external-id: only that tenant's record")
     .option('--external-id <id>', 'the record, in whichever tenant', once)
-    .option('--mapping <name...>', 'only in these mappings')
+    .option(
+      '--mapping <name...>',
+      'only in these mappings; alone: all of them, if the files no longer have these mappings',
+    )
     .option('--dry-run', 'only show what is known')
     .option('-y, --yes', 'do not ask')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
-      '\nExamples:\n  partner-sync forget online-retail --external-id 17850 --mapping customers --dry-run\n  partner-sync forget online-retail --tenant tenant-a --yes\n\nExit codes: 0 done; 1 failed, not confirmed, or a run or a batch is in the way; 2 wrong usage or configuration',
+      '\nExamples:\n  partner-sync forget online-retail --external-id 17850 --mapping customers --dry-run\n  partner-sync forget online-retail --tenant tenant-a --yes\n  partner-sync forget online-retail --mapping coupons\n\nExit codes: 0 done; 1 failed, not confirmed, or a run or a batch is in the way; 2 wrong usage or configuration',
     )
     .action(
       withParts<[string], ForgetFlags>(async ({ parts, output }, sync, flags) => {
@@ -70,14 +75,37 @@ async function forgettingOf(
     mapping = null,
   }: { tenant?: string | null; externalId?: string | null; mapping?: string[] | null },
 ): Promise<Forgetting> {
-  if (tenant === null && externalId === null)
-    throw new PartnerSyncError('input_invalid', 'say what to forget: --tenant or --external-id');
+  if (tenant === null && externalId === null) {
+    if (mapping === null)
+      throw new PartnerSyncError(
+        'input_invalid',
+        'say what to forget: --tenant, --external-id, or a --mapping that the files no longer have',
+      );
+    await assertRemoved(parts, sync, mapping);
+  }
   const known = await (await parts.ledger()).forget.mappingsOf(sync);
   // A mapping whose file is gone may still be known.
   const unknown = (mapping ?? []).filter((name) => !known.includes(name));
   if (known.length === 0 || unknown.length > 0) await assertKnown(parts, sync, unknown);
   const schemas = mapping === null ? null : await schemasOf(parts, sync, mapping);
   return { sync, tenant, externalId, mappings: mapping, schemas };
+}
+
+/** A mapping that is still there would begin anew, and send all of its records once more. */
+async function assertRemoved(parts: Parts, sync: string, names: readonly string[]): Promise<void> {
+  const folder = await parts.mappingsFolder();
+  if (!(await listSyncs(folder)).includes(sync))
+    throw new PartnerSyncError(
+      'input_invalid',
+      `whether ${sync} still has a mapping ${names[0]} cannot be told: its files are not in ${folder}; run this where they are, or say which records to forget, with --tenant or --external-id`,
+    );
+  const present = [...(await readSyncFolder(folder, sync)).mappings.keys()];
+  const name = names.find((each) => present.includes(each));
+  if (name === undefined) return;
+  throw new PartnerSyncError(
+    'input_invalid',
+    `mapping ${name} is still in the files of ${sync}: say which of its records to forget, with --tenant or --external-id, or remove its file first`,
+  );
 }
 
 /** Records refer to others by the names of schema definitions; null, for all of them, if the file of a mapping is gone. */
@@ -100,6 +128,10 @@ const WORDS: Readonly<Record<keyof KnownOf, string>> = {
   removals: 'records in removal plans',
   runs: 'inputs and partitions of runs that name it',
   references: 'dead letters of other records that name it as a parent',
+  batches: 'open batches',
+  plans: 'open removal plans',
+  changedRows: 'changed rows that were not delivered',
+  positions: 'positions up to which rows were read',
 };
 const KINDS = Object.keys(WORDS) as (keyof KnownOf)[];
 
@@ -111,10 +143,11 @@ const knownLine = (sync: string, known: KnownOf): string =>
     .join(', ')}.`;
 
 function linesOf(
-  { sync, externalId }: Forgetting,
+  { sync, tenant, externalId }: Forgetting,
   { known, obstacles, waitingChildren }: Forgotten,
   { dryRun, forgotten }: { readonly dryRun: boolean; readonly forgotten: boolean },
 ): string[] {
+  const isMapping = tenant === null && externalId === null;
   if (total(known) === 0 && obstacles.length === 0) return [`the ledger of ${sync} knows nothing of it`, ...REMAINS];
   return [
     forgotten ? `forgotten by the ledger of ${sync}:` : `known to the ledger of ${sync}:`,
@@ -123,7 +156,11 @@ function linesOf(
       KINDS.filter((kind) => known[kind] > 0).map((kind) => [known[kind], WORDS[kind]]),
     ),
     ...(obstacles.length > 0
-      ? ['', 'Nothing was forgotten, since this is in the way:', ...obstacles.map(obstacleLine)]
+      ? [
+          '',
+          'Nothing was forgotten, since this is in the way:',
+          ...obstacles.map((each) => obstacleLine(each, isMapping)),
+        ]
       : dryRun
         ? ['', 'nothing was forgotten (--dry-run)']
         : []),
@@ -134,20 +171,28 @@ function linesOf(
         ]
       : []),
     ...REMAINS,
-    ...(externalId === null ? ["The tenant's own id stays, since counts of rows refer to it."] : []),
+    ...(externalId !== null
+      ? []
+      : !isMapping
+        ? ["The tenant's own id stays, since counts of rows refer to it."]
+        : ['If the mapping comes back, it begins anew. The counts of its runs stay until `prune` deletes them.']),
   ];
 }
 
-const obstacleLine = ({ kind, run, since, state, count }: Obstacle): string => {
+/** @param isMapping of a mapping that the files no longer have: no run asks what became of its batches */
+function obstacleLine({ kind, run, since, state, count }: Obstacle, isMapping: boolean): string {
   if (kind === 'run')
     return `  run ${run} has been active since ${since}; wait for its end, or start a run if its workflow was terminated`;
   const batches = quantity(count, 'batch is', 'batches are');
+  const them = count === 1 ? 'it' : 'them';
   if (state === 'in doubt')
-    return `  ${batches} in doubt since ${since} (run ${run}): no response has come, and the platform may still store ${count === 1 ? 'it' : 'them'}; try again in some minutes`;
+    return `  ${batches} in doubt since ${since} (run ${run}): no response has come, and the platform may still store ${them}; try again in some minutes`;
+  if (isMapping)
+    return `  ${batches} ${state === 'pending' ? 'pending on the platform' : 'open'} since ${since} (run ${run}): the platform keeps ${them} for a day at most; try again then, or put the mapping back and run it`;
   return state === 'pending'
     ? `  ${batches} pending on the platform since ${since} (run ${run}): its records wait for their parents; runs ask again until the platform drops them`
-    : `  ${batches} open since ${since} (run ${run}): the next run finds out what became of ${count === 1 ? 'it' : 'them'}`;
-};
+    : `  ${batches} open since ${since} (run ${run}): the next run finds out what became of ${them}`;
+}
 
 /** What no command of ours can remove. */
 const REMAINS = [

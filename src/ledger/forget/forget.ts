@@ -1,19 +1,21 @@
-/** Forgetting: removes what the ledger knows of a record, or of all records of a tenant, in one transaction. */
+/** Forgetting: removes what the ledger knows of a record, of all records of a tenant, or of whole mappings, in one transaction. */
 import type { Knex } from 'knex';
 import type { Actor } from '../../domain/run/audit.js';
 import type { JsonObject } from '../../domain/values/json.js';
 import { writeAudit } from '../audit.js';
+import { seconds } from '../../domain/timeouts.js';
 import { CLAIM_LOCK } from '../batches/claims.js';
+import { closedColumns } from '../batches/close-batches.js';
 import { countRecords, forgetRecords } from '../record-index/index.js';
 import { inTransaction } from '../database/statements.js';
 import * as knownRows from './known-rows.js';
 
-/** What is to be forgotten: a record, all records of a tenant, or a record of one tenant only. */
+/** What is to be forgotten: a record, all records of a tenant, a record of one tenant only, or all that is known of mappings. */
 export interface Forgetting {
   readonly sync: string;
   /** The platform's id of the tenant; null: of whichever tenant. */
   readonly tenant: string | null;
-  /** null: all records of the tenant. */
+  /** null: all records of the tenant; without a tenant either, the mappings as a whole. */
   readonly externalId: string | null;
   /** Names of mappings; null: all that the ledger knows of the sync. */
   readonly mappings: readonly string[] | null;
@@ -33,6 +35,11 @@ export interface KnownOf {
   readonly runs: number;
   /** Dead letters of other records that name it as a missing parent. */
   readonly references: number;
+  /** Of whole mappings: open batches, open removal plans, changed rows that were not delivered, and positions. */
+  readonly batches: number;
+  readonly plans: number;
+  readonly changedRows: number;
+  readonly positions: number;
 }
 
 /** Why nothing can be forgotten now. */
@@ -62,8 +69,8 @@ export interface Forget {
   /** What {@link forget} would remove, and what it would have to wait for. Writes nothing. */
   known(what: Forgetting): Promise<Forgotten>;
   /**
-   * Removes it, unless a run of the sync is working or a batch with such a record is open. The audit gets the counts,
-   * and neither the record nor the tenant.
+   * Removes it, unless a run of the sync is working or a batch with such a record is open; of whole mappings, whose batches nobody
+   * polls any more, if the platform may still apply it. The audit gets the counts, and neither the record nor the tenant.
    */
   forget(what: Forgetting, actor: Actor): Promise<Forgotten>;
 }
@@ -82,12 +89,20 @@ export function openForget(knex: Knex): Forget {
         if (found.obstacles.length > 0) return found;
         await remove(trx, what, places);
         const { sync, tenant, externalId, mappings } = what;
-        const by = externalId === null ? 'tenant' : tenant === null ? 'external id' : 'tenant and external id';
-        const subject = { by, ...(mappings !== null && { mappings }), ...withoutZeros(found.known) };
+        const subject = {
+          by: namedBy(tenant, externalId),
+          ...(mappings !== null && { mappings }),
+          ...withoutZeros(found.known),
+        };
         await writeAudit(trx, { sync, action: 'forgotten', actor, subject });
         return found;
       }),
   };
+}
+
+function namedBy(tenant: string | null, externalId: string | null): string {
+  if (externalId === null) return tenant === null ? 'mapping' : 'tenant';
+  return tenant === null ? 'external id' : 'tenant and external id';
 }
 
 const withoutZeros = (counts: KnownOf): JsonObject =>
@@ -130,6 +145,7 @@ async function look(knex: Knex, { sync }: Forgetting, places: Places): Promise<F
     return found[0].n;
   };
   const ofRecord = (rows: string): Promise<number> => (places.id === null ? Promise.resolve(0) : count(rows));
+  const ofMappings = (rows: string): Promise<number> => (areWhole(places) ? count(rows) : Promise.resolve(0));
   let records = 0;
   for (const mappingId of places.mappings) records += await countRecords(knex, mappingId, places);
   const known: KnownOf = {
@@ -139,20 +155,28 @@ async function look(knex: Knex, { sync }: Forgetting, places: Places): Promise<F
     removals: await count(knownRows.REMOVALS),
     runs: (await ofRecord(knownRows.BACKFILLS)) + (await ofRecord(knownRows.PARTITIONS)),
     references: await ofRecord(knownRows.CHILDREN),
+    batches: await ofMappings(knownRows.OPEN_BATCHES),
+    plans: await ofMappings(knownRows.OPEN_PLANS),
+    changedRows: await ofMappings(knownRows.CHANGED_ROWS),
+    positions: (await ofMappings(knownRows.POSITIONS)) + (await ofMappings(knownRows.FED_MAPPINGS)),
   };
+  const openBatches = areWhole(places) ? knownRows.KEPT_BATCHES : knownRows.OPEN_BATCHES;
   const { rows } = await knex.raw<{ rows: (Omit<Obstacle, 'since'> & { since: Date })[] }>(
     `SELECT 'run' AS kind, id::text AS run, started_at AS since, 'working' AS state, 1 AS count
      FROM runs WHERE sync = :sync AND ended_at IS NULL
      UNION ALL
-     SELECT 'batch', run_id::text, min(intended_at), state, count(*)::int FROM ${knownRows.OPEN_BATCHES} GROUP BY run_id, state
+     SELECT 'batch', run_id::text, min(intended_at), state, count(*)::int FROM ${openBatches} GROUP BY run_id, state
      UNION ALL
      SELECT 'batch', run_id::text, min(since), 'in doubt', count(*)::int FROM ${knownRows.DOUBTS} AND until > now() GROUP BY run_id
      ORDER BY 3`,
-    bindingsOf({ ...places, sync }),
+    { ...bindingsOf({ ...places, sync }), keptFor: seconds('longestPending') + seconds('clocksApart') },
   );
   const obstacles = rows.map(({ since, ...obstacle }) => ({ ...obstacle, since: since.toISOString() }));
   return { known, obstacles, waitingChildren: await ofRecord(knownRows.WAITING_CHILDREN) };
 }
+
+/** Whether all that is known of the mappings is meant. */
+const areWhole = ({ tenant, id }: Places): boolean => tenant === null && id === null;
 
 const bindingsOf = (places: Places): Record<string, Knex.RawBinding> => ({ ...places });
 
@@ -175,6 +199,7 @@ async function remove(trx: Knex, { sync }: Forgetting, places: Places): Promise<
   await trx.raw(`DELETE FROM ${knownRows.WAITING}`, bindings);
   await trx.raw(`DELETE FROM ${knownRows.DOUBTS}`, bindings);
   await trx.raw(`DELETE FROM ${knownRows.DEAD_LETTERS}`, bindings);
+  if (areWhole(places)) await removeMappings(trx, places);
   if (places.id === null) return;
   await trx.raw(
     `UPDATE dead_letters SET missing = ${knownRows.OTHER_PARENTS} WHERE id IN (SELECT id FROM ${knownRows.CHILDREN})`,
@@ -190,4 +215,22 @@ async function remove(trx: Knex, { sync }: Forgetting, places: Places): Promise<
      WHERE id IN (SELECT id FROM ${knownRows.PARTITIONS})`,
     bindings,
   );
+}
+
+/** What only whole mappings have. Their counts stay as long as those of others, and so do their numbers, by which counts refer to them. */
+async function removeMappings(trx: Knex, places: Places): Promise<void> {
+  const bindings = bindingsOf(places);
+  await trx('batches')
+    .whereRaw(`id IN (SELECT id FROM ${knownRows.OPEN_BATCHES})`, bindings)
+    .update(closedColumns(trx, 'superseded'));
+  await trx.raw(
+    `UPDATE removal_plans SET state = 'replaced' WHERE id IN (SELECT id FROM ${knownRows.OPEN_PLANS})`,
+    bindings,
+  );
+  for (const rows of [knownRows.CHANGED_ROWS, knownRows.POSITIONS, knownRows.FED_MAPPINGS])
+    await trx.raw(`DELETE FROM ${rows}`, bindings);
+  await trx('seen_columns').whereIn('mapping_id', places.mappings).delete();
+  await trx('mappings')
+    .whereIn('id', places.mappings)
+    .update({ id_rule: null, ids_changed_at: null, read_until: null });
 }

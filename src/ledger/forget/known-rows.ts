@@ -1,8 +1,8 @@
 /**
- * Where the ledger knows a record, or the records of a tenant: each place as a condition in SQL, by which rows are
+ * Where the ledger knows a record, the records of a tenant, or a mapping: each place as a condition in SQL, by which rows are
  * counted and then removed.
  *
- * Bindings: `mappings`, `tenant` and `id`; `tenant` or `id` is NULL if not meant. `schemas`: the schema definitions of
+ * Bindings: `mappings`, `tenant` and `id`; `tenant` or `id` is NULL if not meant, both for all of the mappings. `schemas`: the schema definitions of
  * the record's mappings; NULL for any.
  */
 
@@ -24,6 +24,9 @@ export const REMOVALS = `removals WHERE plan_id IN (SELECT id FROM removal_plans
 /** Batches on their way, or with pending records, that the record is in. */
 export const OPEN_BATCHES = `batches WHERE ${OF_MAPPINGS} AND ${OF_TENANT} AND state IN ('intended', 'sent', 'pending')
   AND (CAST(:id AS text) IS NULL OR to_jsonb(external_ids) @> to_jsonb(CAST(:id AS text)))`;
+
+/** Of these, those that the platform may still apply, if nobody asks it any more. Binding: `keptFor`, in seconds. */
+export const KEPT_BATCHES = `${OPEN_BATCHES} AND intended_at > now() - :keptFor * interval '1 second'`;
 
 /** Batches whose response was lost; those that are over contain external ids, too, until others are noted. */
 export const DOUBTS = `doubts WHERE ${OF_MAPPINGS} AND ${OF_TENANT}
@@ -57,3 +60,13 @@ export const PARTITIONS = `partitions WHERE ${OF_MAPPINGS}
 
 /** Removal plans whose search stopped at it. */
 export const PLANS = `removal_plans WHERE ${OF_MAPPINGS} AND (next_id = :id OR next_tenant = :tenant)`;
+
+/** Removal plans that somebody has to approve, or that a run would go on with. */
+export const OPEN_PLANS = `removal_plans WHERE ${OF_MAPPINGS} AND state IN ('finding', 'awaiting_approval', 'empty', 'due')`;
+
+/** Rows that a feed has named, and that are not delivered. */
+export const CHANGED_ROWS = `changed_rows WHERE ${OF_MAPPINGS}`;
+
+/** How far mappings were read, by a cursor or with a feed. */
+export const POSITIONS = `positions WHERE ${OF_MAPPINGS}`;
+export const FED_MAPPINGS = `fed_mappings WHERE ${OF_MAPPINGS}`;

@@ -14,7 +14,7 @@ import { StoredBlock } from './stored-block.js';
 /** How many records a block has, in SQL: the lengths of its ids are counted. */
 const RECORDS = `(SELECT coalesce(sum((l->>0)::int), 0) FROM json_array_elements(b.records::json->'lengths') AS l)`;
 
-/** The records of a tenant, or the one with an id of a tenant or of whichever tenant. `tenant` or `id` is null if not meant. */
+/** All records, those of a tenant, or the one with an id of a tenant or of whichever tenant. `tenant` or `id` is null if not meant. */
 export interface RecordsOf {
   readonly tenant: number | null;
   readonly id: string | null;
@@ -24,8 +24,9 @@ export interface RecordsOf {
 export async function countRecords(knex: Knex, mappingId: number, { tenant, id }: RecordsOf): Promise<number> {
   if (id === null) {
     const { rows } = await knex.raw<{ rows: [{ n: number }] }>(
-      `SELECT coalesce(sum(${RECORDS}), 0)::float8 AS n FROM record_blocks b WHERE b.mapping_id = ? AND b.tenant_id = ?`,
-      [mappingId, tenant!],
+      `SELECT coalesce(sum(${RECORDS}), 0)::float8 AS n FROM record_blocks b
+       WHERE b.mapping_id = :mappingId AND (CAST(:tenant AS int) IS NULL OR b.tenant_id = :tenant)`,
+      { mappingId, tenant },
     );
     return rows[0].n;
   }
@@ -37,7 +38,9 @@ export async function countRecords(knex: Knex, mappingId: number, { tenant, id }
 /** Removes the records. */
 export async function forgetRecords(trx: Knex, mappingId: number, { tenant, id }: RecordsOf): Promise<void> {
   if (id === null) {
-    await trx('record_blocks').where({ mapping_id: mappingId, tenant_id: tenant }).delete();
+    await trx('record_blocks')
+      .where({ mapping_id: mappingId, ...(tenant !== null && { tenant_id: tenant }) })
+      .delete();
     return;
   }
   const keys = await keysOf(trx, mappingId, id, tenant);
