@@ -104,7 +104,7 @@ export interface Partitions {
   forChangedRows(runId: string, mappingId: number): Promise<string>;
   /** The partitions that were planned, in the same order: those of the first pass, or the others. */
   planned(runId: string, mappingId: number, firstPass?: boolean): Promise<readonly PlannedPartition[]>;
-  /** Acquires a partition: from now on all earlier attempts at it are fenced off. */
+  /** Acquires a partition: from now on all earlier attempts at it are fenced off. Throws `run_stopped` if its run has ended. */
   acquire(partitionId: string): Promise<AcquiredPartition>;
   /** Records that the partition is read to its end. Throws `fenced_off`. */
   finish(partition: AcquiredPartition): Promise<void>;
@@ -131,6 +131,7 @@ interface PartitionRow extends StoredWork {
   keeps_records: boolean;
   done: boolean;
   fencing_token: number;
+  run_has_ended: boolean;
 }
 
 export function openPartitions(knex: Knex): Partitions {
@@ -186,11 +187,17 @@ export function openPartitions(knex: Knex): Partitions {
            done = done AND kind <> 'small_tenants'
          WHERE id = ?
          RETURNING *, (SELECT mapping_version FROM runs WHERE runs.id = partitions.run_id),
+           (SELECT ended_at IS NOT NULL FROM runs WHERE runs.id = partitions.run_id) AS run_has_ended,
            (SELECT keeps_records FROM mappings WHERE mappings.id = partitions.mapping_id)`,
         [partitionId],
       );
       const row = result.rows[0];
       if (row === undefined) throw new PartnerSyncError('unexpected', `no partition ${partitionId} in the ledger`);
+      if (row.run_has_ended)
+        throw new PartnerSyncError(
+          'run_stopped',
+          `run ${row.run_id} has ended already, and does not go on if it is reset in Temporal; start a new run`,
+        );
       return {
         id: row.id,
         runId: row.run_id,
