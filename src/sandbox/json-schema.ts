@@ -11,7 +11,10 @@ import { ajvOfItsOwn } from '../patterns/ajv-of-its-own.js';
 import { addBoundedFormats, PATTERNS } from '../patterns/ajv-patterns.js';
 import { errorTexts } from './validation-messages.js';
 
-/** An Ajv instance for the contract's schemas: it reports all errors, matches patterns in bounded time, knows formats and accepts unknown keywords. */
+/**
+ * An Ajv instance for the contract's schemas: it reports all errors, matches patterns in bounded time, knows formats and accepts unknown
+ * keywords.
+ */
 export function createAjv(options: Options = {}): Ajv {
   const ajv = new Ajv({ allErrors: true, strict: false, code: { regExp: PATTERNS }, ...options });
   addBoundedFormats(ajv);

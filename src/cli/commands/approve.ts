@@ -51,7 +51,7 @@ export function addApprove(program: Command): void {
         const run = await workingRun(parts, sync, workflow, options.run);
         const inLedger = await guards.onHold(sync);
         const examplesOf = (hold: HoldUntil): readonly string[] =>
-          inLedger.find(({ mapping, cause }) => mapping === hold.mapping && cause === hold.cause)?.examples ?? [];
+          inLedger.find((each) => each.mapping === hold.mapping && each.cause === hold.cause)?.examples ?? [];
         return withRun(parts, run, async ({ update, holds }) => {
           const found = await holds();
           if (found.length === 0) assertNoPlan(sync, plans);

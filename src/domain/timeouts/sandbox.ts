@@ -1,4 +1,7 @@
-/** How long the sandbox waits for a request, and when it tries again to process a batch. What partners may want to change is in its settings instead. */
+/**
+ * How long the sandbox waits for a request, and when it tries again to process a batch. What partners may want to change is in its
+ * settings instead.
+ */
 import type { TimeoutEntry } from './entry.js';
 
 export const SANDBOX = {
