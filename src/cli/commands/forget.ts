@@ -171,11 +171,11 @@ function linesOf(
         ]
       : []),
     ...REMAINS,
-    ...(externalId !== null
-      ? []
-      : !isMapping
+    ...(isMapping
+      ? ['If the mapping comes back, it begins anew. The counts of its runs stay until `prune` deletes them.']
+      : externalId === null
         ? ["The tenant's own id stays, since counts of rows refer to it."]
-        : ['If the mapping comes back, it begins anew. The counts of its runs stay until `prune` deletes them.']),
+        : []),
   ];
 }
 

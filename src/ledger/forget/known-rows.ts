@@ -2,8 +2,8 @@
  * Where the ledger knows a record, the records of a tenant, or a mapping: each place as a condition in SQL, by which rows are
  * counted and then removed.
  *
- * Bindings: `mappings`, `tenant` and `id`; `tenant` or `id` is NULL if not meant, both for all of the mappings. `schemas`: the schema definitions of
- * the record's mappings; NULL for any.
+ * Bindings: `mappings`, `tenant` and `id`; `tenant` or `id` is NULL if not meant, both for all of the mappings. `schemas`: the
+ * schema definitions of the record's mappings; NULL for any.
  */
 
 const OF_TENANT = '(CAST(:tenant AS int) IS NULL OR tenant_id = :tenant)';
