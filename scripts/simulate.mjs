@@ -156,13 +156,20 @@ async function findPlanted() {
     await bundleSimulation(file, [plant]);
     const found = [];
     const seeds = Array.from({ length: most }, (_, i) => from + i);
+    let tried = 0;
     await runSeeds(file, seeds, { jobs }, (result) => {
+      tried++;
       if (result.violations.length === 0) return false;
       found.push(result);
       return true;
     });
     for (const each of [file, `${file}.map`]) rmSync(each);
     const [first] = found.sort((a, b) => a.seed - b.seed);
+    if (first === undefined && tried < most) {
+      console.log(`UNKNOWN ${name}: ${most - tried} seeds have not ended: a process of the simulation has died`);
+      missed.push(name);
+      continue;
+    }
     if (first === undefined) missed.push(name);
     record?.add(name, first?.seed ?? null, most);
     console.log(

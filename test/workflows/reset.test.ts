@@ -23,7 +23,7 @@ it('fails at once if it is reset to before a partition was read', async () => {
     reason: 'test',
   });
 
-  const failure = await shop.client.workflow
+  const failure: unknown = await shop.client.workflow
     .getHandle(handle.workflowId)
     .result()
     .catch((error: unknown) => error);
