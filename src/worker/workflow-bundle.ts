@@ -23,6 +23,8 @@ export async function bundleWorkflows(traced: boolean): Promise<string> {
   const { code } = await bundleWorkflowCode({
     workflowsPath: path(`../../workflows/index.${EXTENSION}`),
     workflowInterceptorModules: traced ? [path(`../../workflows/trace-interceptors.${EXTENSION}`)] : [],
+    // Stack traces need lines, and no columns, which would be most of the map.
+    webpackConfigHook: (config) => ({ ...config, devtool: 'inline-cheap-module-source-map' }),
     // Each bundle is made once and tested: what the bundler tells of it helps nobody.
     logger: new DefaultLogger('WARN'),
   });
