@@ -165,12 +165,11 @@ async function findPlanted() {
     });
     for (const each of [file, `${file}.map`]) rmSync(each);
     const [first] = found.sort((a, b) => a.seed - b.seed);
+    if (first === undefined) missed.push(name);
     if (first === undefined && tried < most) {
       console.log(`UNKNOWN ${name}: ${most - tried} seeds have not ended: a process of the simulation has died`);
-      missed.push(name);
       continue;
     }
-    if (first === undefined) missed.push(name);
     record?.add(name, first?.seed ?? null, most);
     console.log(
       first === undefined

@@ -38,7 +38,7 @@ export function addForget(program: Command): void {
     .option('--external-id <id>', 'the record, in whichever tenant', once)
     .option(
       '--mapping <name...>',
-      'only in these mappings; alone: all of them, if the files no longer have these mappings',
+      'only in these mappings; alone: all that is known of them, if the files no longer have them',
     )
     .option('--dry-run', 'only show what is known')
     .option('-y, --yes', 'do not ask')

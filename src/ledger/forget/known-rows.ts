@@ -62,7 +62,7 @@ export const PARTITIONS = `partitions WHERE ${OF_MAPPINGS}
 export const PLANS = `removal_plans WHERE ${OF_MAPPINGS} AND (next_id = :id OR next_tenant = :tenant)`;
 
 /** Removal plans that somebody has to approve, or that a run would go on with. */
-export const OPEN_PLANS = `removal_plans WHERE ${OF_MAPPINGS} AND state IN ('finding', 'awaiting_approval', 'empty', 'due')`;
+export const OPEN_PLANS = `removal_plans WHERE ${OF_MAPPINGS} AND state NOT IN ('done', 'replaced')`;
 
 /** Rows that a feed has named, and that are not delivered. */
 export const CHANGED_ROWS = `changed_rows WHERE ${OF_MAPPINGS}`;
