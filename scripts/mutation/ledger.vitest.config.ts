@@ -12,6 +12,7 @@ export default defineConfig({
   test: {
     include: process.env['MUTATION_TESTS']!.split('|'),
     globalSetup: ['test/servers.ts'],
+    setupFiles: ['scripts/mutation/note-sql.ts'],
     env: { TZ: 'America/St_Johns', TEMPORAL_DEBUG: '1' },
     pool: 'forks',
     isolate: false,

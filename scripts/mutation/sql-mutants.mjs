@@ -47,8 +47,9 @@ const CHANGES = [
 /**
  * @param {string} file its name, for the compiler
  * @param {string} source its text
- * @returns {readonly { start: number, end: number, line: number, code: string, mutant: string, replacement: string }[]} in the order
- * of the file: the characters that are replaced, and the line of SQL before and after
+ * @returns {readonly { start: number, end: number, line: number, code: string, mutant: string, replacement: string, sent: string }[]} in
+ * the order of the file: the characters that are replaced, the line of SQL before and after, and a pattern of the statements that
+ * contain the SQL without the change
  */
 export function sqlMutantsOf(file, source) {
   const mutants = textsOf(file, source).flatMap((parts) => mutantsOfText(source, parts));
@@ -78,10 +79,11 @@ function mutantsOfText(source, parts) {
   let before = '';
   for (const { start, end } of parts) {
     const sql = withoutWords(source.slice(start, end));
+    const sent = sentAs(source.slice(start, end));
     for (const [pattern, change] of CHANGES)
       for (const { 0: match, index } of sql.matchAll(pattern)) {
         const replacement = typeof change === 'string' ? change : change(match, before + sql.slice(0, index));
-        if (replacement !== null) mutants.push(mutantAt(source, start + index, match, replacement));
+        if (replacement !== null) mutants.push({ ...mutantAt(source, start + index, match, replacement), sent });
       }
     before += `${sql} ? `;
   }
@@ -90,6 +92,13 @@ function mutantsOfText(source, parts) {
 
 /** The SQL with blanks for what is quoted or a comment, so that everything else stays where it is. */
 const withoutWords = (sql) => sql.replaceAll(/--[^\n]*|'(?:[^']|'')*'/g, (words) => ' '.repeat(words.length));
+
+/** A pattern of what the driver sends for a part of a text: bindings by their numbers. */
+const sentAs = (sql) =>
+  sql
+    .split(/\?\??|(?<!:):[a-zA-Z]\w*/)
+    .map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
+    .join('(?:\\$\\d+|"[^"]*")');
 
 const lastClause = (before) => before.match(CLAUSES)?.at(-1);
 

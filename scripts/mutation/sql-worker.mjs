@@ -1,13 +1,18 @@
 /**
- * Tries mutants of SQL, one after the other: reads each as a line of JSON, `{ file, start, end, replacement }`, and answers with
- * `{ killedBy }`, the test file that fails, or null. `{}` tries the code as it is. Everything is loaded, and the servers are started, once.
+ * Tries mutants of SQL, one after the other: reads each as a line of JSON, `{ file, start, end, replacement, sent }`, and answers with
+ * `{ killedBy }`, the test file that fails, or null. Only test files that send a statement with the changed SQL are run. `{}` tries the
+ * code as it is: some worker has to do it first, since it tells which they are. Everything is loaded, and the servers are started, once.
  */
-import { relative } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createVitest } from 'vitest/node';
 
 const ROOT = process.cwd();
+const NOTES = process.env.MUTATION_NOTES;
 let mutant = {};
+/** Test files, each with the statements that it sends and the milliseconds that it takes; null before they are needed. */
+let notes = null;
 
 const vitest = await createVitest(
   'test',
@@ -27,25 +32,41 @@ const kills = new Map();
 for await (const line of createInterface({ input: process.stdin })) {
   mutant = JSON.parse(line);
   if (mutant.file !== undefined) vitest.invalidateFile(mutant.file);
-  const { testModules, unhandledErrors } = await vitest.runTestSpecifications(inOrder(mutant.file));
+  const reached = mutant.file === undefined ? specifications : specifications.filter(reaches);
+  if (reached.length === 0) {
+    answer(null);
+    continue;
+  }
+  const { testModules, unhandledErrors } = await vitest.runTestSpecifications(inOrder(reached, mutant.file));
   const failed = testModules.find((module) => !module.ok());
   const killedBy = failed?.moduleId ?? (unhandledErrors.length > 0 ? 'an error in no test' : null);
   if (killedBy !== null) for (const of of ['', mutant.file ?? '']) count(of, killedBy);
   if (mutant.file !== undefined) vitest.invalidateFile(mutant.file);
-  process.stdout.write(`${JSON.stringify({ killedBy: killedBy === null ? null : relative(ROOT, killedBy) })}\n`);
+  answer(killedBy);
 }
 await vitest.close();
 process.exit(0);
 
-function mutated(code, id) {
-  if (id.split('?')[0] !== mutant.file) return null;
-  return { code: code.slice(0, mutant.start) + mutant.replacement + code.slice(mutant.end), map: null };
+function answer(killedBy) {
+  process.stdout.write(`${JSON.stringify({ killedBy: killedBy === null ? null : relative(ROOT, killedBy) })}\n`);
 }
 
-/** The test files, first those that have killed mutants of this file. */
-function inOrder(file) {
+/** Whether a test file sends a statement with the SQL of the mutant. */
+function reaches({ moduleId }) {
+  notes ??= new Map(
+    readdirSync(NOTES)
+      .map((name) => JSON.parse(readFileSync(join(NOTES, name), 'utf8')))
+      .map(({ file, ...note }) => [file, note]),
+  );
+  const sent = new RegExp(mutant.sent);
+  return notes.get(moduleId)?.statements.some((statement) => sent.test(statement)) === true;
+}
+
+/** First the test files that have killed mutants of this file, then those that have killed any, then the fastest. */
+function inOrder(files, file) {
   const killsOf = ({ moduleId }) => 1000 * (kills.get(file)?.get(moduleId) ?? 0) + (kills.get('')?.get(moduleId) ?? 0);
-  return specifications.toSorted((a, b) => killsOf(b) - killsOf(a));
+  const took = ({ moduleId }) => notes?.get(moduleId)?.took ?? 0;
+  return files.toSorted((a, b) => killsOf(b) - killsOf(a) || took(a) - took(b));
 }
 
 function count(of, test) {

@@ -6,8 +6,8 @@ const VALUES =
 
 const encode = (name) => `src/mapping/encode/${name}.ts`;
 
-/** Tests with a real ledger. That of recovery replaces modules for all that its process loads. */
-const WITH_LEDGER = ['test/ledger/*.test.ts', 'test/delivery/!(recover-partition).test.ts'];
+/** Tests with a real ledger. That of recovery replaces modules for all that its process loads; two others take long and are of speed and responses. */
+const WITH_LEDGER = ['test/ledger/!(year).test.ts', 'test/delivery/!(recover-partition|bad-responses).test.ts'];
 
 const inLedger = (folder, names) => names.map((name) => `src/ledger/${folder}${name}.ts`);
 

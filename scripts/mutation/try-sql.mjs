@@ -1,13 +1,17 @@
 /** Tries the mutants of SQL in some files with tests on a real PostgreSQL, in processes side by side. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { sqlMutantsOf } from './sql-mutants.mjs';
 
-/** So long the tests of one mutant may take; a mutant that takes longer counts as killed, and its process is ended. */
-const LONGEST_MS = 300_000;
+/**
+ * So many times as long as the tests take without a mutant they may take with one; a mutant that takes longer counts as killed, and
+ * its process is ended.
+ */
+const LONGEST = 3;
 
 /**
  * Yields the result of each file once all of its mutants were tried: their number, and those that survived.
@@ -18,11 +22,19 @@ const LONGEST_MS = 300_000;
  * @throws if the tests fail without a mutant
  */
 export async function* trySql(root, { files, tests }, { jobs, signal, log }) {
-  const testers = Array.from({ length: jobs }, () => openTester(root, tests));
+  const notes = mkdtempSync(join(tmpdir(), 'partner-sync-mutation-'));
+  const testers = [];
+  const open = () => {
+    const tester = openTester(root, { tests, notes });
+    testers.push(tester);
+    return tester;
+  };
   try {
-    const withoutMutant = await Promise.all(testers.map((tester) => tester.try({})));
-    const failed = withoutMutant.find((killedBy) => killedBy !== null);
-    if (failed !== undefined) throw new Error(`the tests fail without a mutant: ${failed}`);
+    const began = performance.now();
+    const failed = await open().try({}, Infinity);
+    if (failed !== null) throw new Error(`the tests fail without a mutant: ${failed}`);
+    const longest = Math.max(60_000, LONGEST * (performance.now() - began));
+    while (testers.length < jobs) open();
     for (const file of files) {
       const mutants = sqlMutantsOf(file, readFileSync(join(root, file), 'utf8'));
       const queue = [...mutants];
@@ -30,7 +42,7 @@ export async function* trySql(root, { files, tests }, { jobs, signal, log }) {
       await Promise.all(
         testers.map(async (tester) => {
           for (let next; (next = queue.shift()) !== undefined && !signal?.aborted;) {
-            const killedBy = await tester.try({ ...next, file: join(root, file) });
+            const killedBy = await tester.try({ ...next, file: join(root, file) }, longest);
             if (killedBy === null) survivors.push(next);
             log(`${file}:${next.line}: ${killedBy === null ? 'SURVIVED' : `killed by ${killedBy}`}: ${next.mutant}`);
           }
@@ -44,17 +56,18 @@ export async function* trySql(root, { files, tests }, { jobs, signal, log }) {
     }
   } finally {
     await Promise.all(testers.map((tester) => tester.close()));
+    rmSync(notes, { recursive: true, force: true });
   }
 }
 
 /** A process that tries mutants. It is started again if one has ended it, or kept it for too long. */
-function openTester(root, tests) {
+function openTester(root, { tests, notes }) {
   let child;
   let answers;
   const start = () => {
     child = spawn(process.execPath, ['scripts/mutation/sql-worker.mjs'], {
       cwd: root,
-      env: { ...process.env, MUTATION_TESTS: tests.join('|') },
+      env: { ...process.env, MUTATION_TESTS: tests.join('|'), MUTATION_NOTES: notes },
       stdio: ['pipe', 'pipe', 'ignore'],
     });
     // A process that has died answers nothing more, which is noticed below.
@@ -71,9 +84,9 @@ function openTester(root, tests) {
   };
   start();
   return {
-    /** Resolves to what has killed the mutant; null if it has survived. */
-    async try(mutant) {
-      const timer = setTimeout(() => child.kill('SIGTERM'), LONGEST_MS);
+    /** Resolves to what has killed the mutant, be it that it takes longer than so many milliseconds; null if it has survived. */
+    async try(mutant, longest) {
+      const timer = longest === Infinity ? undefined : setTimeout(() => child.kill('SIGTERM'), longest);
       child.stdin.write(`${JSON.stringify(mutant)}\n`);
       for (;;) {
         const { value: line, done } = await answers.next();
