@@ -7,8 +7,8 @@ import type { Random } from './random.js';
 export interface FeedFaults {
   /** How likely the source forgets that changes were confirmed. */
   readonly forgotten: number;
-  /** After how many milliseconds somebody creates the slot anew; null: nobody does. */
-  readonly lostAfter: number | null;
+  /** After how many milliseconds somebody creates the slot anew, each time. */
+  readonly lostAfter: readonly number[];
 }
 
 /** Asks the source, which takes time and may fail; `answer` is called in between. */

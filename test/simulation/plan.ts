@@ -1,4 +1,5 @@
 /** What one seed is about: its sizes, its settings, its faults, and what happens in it. Everything is drawn before it begins. */
+import { fedIfDrawn, ofFeed, withWhatFeedsMiss } from './feed-stories.js';
 import type { FeedFaults } from './feed-model.js';
 import type { LedgerFaults } from './ledger-database.js';
 import type { PlatformFaults } from './platform-model.js';
@@ -18,6 +19,14 @@ export interface Sizes {
   readonly smallTenantRows: number;
 }
 
+/** A run in mode `live` with which nobody interferes: it must bring the platform to the state of the source while it goes on. */
+export interface LastingRun {
+  /** How many milliseconds it goes on before faults and changes end. */
+  readonly lasts: number;
+  /** Whether nobody approves what it holds until all rows have been delivered. */
+  readonly holdsStay: boolean;
+}
+
 /** Where a worker is hit, and how: at the nth time that something happens. */
 export interface Trap {
   readonly point: string;
@@ -31,7 +40,8 @@ export interface Trap {
 
 /** A run that is started, and what people do to it. */
 export interface PlannedRun {
-  readonly kind: 'incremental' | 'live' | 'full' | 'mirror' | 'records' | 'replay' | 'range';
+  /** `range`: a backfill of a whole table; `orders`: one of the orders. */
+  readonly kind: 'incremental' | 'live' | 'full' | 'mirror' | 'records' | 'replay' | 'range' | 'orders';
   /** Milliseconds after the run before was started. */
   readonly startAfter: number;
   /** Whether it waits for the end of the one before it. */
@@ -48,8 +58,6 @@ export interface PlannedRun {
  */
 export interface Crossing {
   readonly table: TableName;
-  /** Milliseconds after which nothing changes any more. */
-  readonly lasts: number;
   /**
    * Whether each row changes once, gets back what it had after so many milliseconds at most, and is then left alone: what
    * became of it is not covered by a later change. Null if any row changes at any time.
@@ -66,6 +74,7 @@ export interface Plan {
   readonly tenants: readonly string[];
   readonly customers: number;
   readonly crossing: Crossing | null;
+  readonly lasting: LastingRun | null;
   readonly runs: readonly PlannedRun[];
   readonly traps: readonly Trap[];
   readonly temporal: TemporalFaults;
@@ -82,6 +91,8 @@ export interface Plan {
     readonly every: number | null;
     /** Milliseconds that a transaction takes at most. */
     readonly longest: number;
+    /** Milliseconds after which nothing changes any more; null if changes go on. */
+    readonly lasts: number | null;
     readonly deletes: boolean;
     readonly moves: boolean;
     readonly badRows: boolean;
@@ -94,6 +105,10 @@ export interface Plan {
     readonly lateParents: boolean;
     /** Whether children come without their parents, and are deleted before these come. */
     readonly briefChildren: boolean;
+    /** Whether some of these get content that cannot be mapped before they are deleted. */
+    readonly badChildren: boolean;
+    /** Whether parents come with their children, and are gone some seconds later. */
+    readonly briefParents: boolean;
     /** Whether rows of a tenant that the sync does not know come for a while, with external ids of others. */
     readonly strangers: boolean;
     /** Whether most changes are of the same few rows, so that runs meet at them. */
@@ -103,7 +118,7 @@ export interface Plan {
   };
 }
 
-export const TRAP_POINTS = ['page', 'claim', '202', 'checkpoint', 'begin', 'statement'] as const;
+const TRAP_POINTS = ['page', 'claim', '202', 'checkpoint', 'begin', 'statement'] as const;
 
 export function planOf(seed: number): Plan {
   const random = randomOf(seed, 'plan');
@@ -117,7 +132,7 @@ export function planOf(seed: number): Plan {
   const told = withDeathsWhileSending(story, randomOf(seed, 'deaths-while-sending'));
   const back = withRowsThatComeBack(withSlowPlatform(told, randomOf(seed, 'a-minute')), randomOf(seed, 'come-back'));
   const strange = withStrangers(back, randomOf(seed, 'strangers'));
-  return strange.settings.isFed ? withBriefChildren(strange, randomOf(seed, 'brief-children')) : strange;
+  return strange.settings.isFed ? withWhatFeedsMiss(strange, seed) : strange;
 }
 
 function storyOf(seed: number, random: Random, { inDoubtDelay, hot }: { inDoubtDelay: number; hot: boolean }): Plan {
@@ -152,6 +167,7 @@ function storyOf(seed: number, random: Random, { inDoubtDelay, hot }: { inDoubtD
     tenants: random.shuffled(['n', 's', 'w']).slice(0, random.between(1, hot ? 2 : 3)),
     customers: hot ? random.between(1, 3) : random.between(2, 8),
     crossing: null,
+    lasting: null,
     runs: runsOf(random, hot),
     traps: hot && random.chance(0.5) ? longFreezes(random, inDoubtDelay) : trapsOf(random, inDoubtDelay),
     temporal: { deafAttempts: some(0.6) },
@@ -160,9 +176,10 @@ function storyOf(seed: number, random: Random, { inDoubtDelay, hot }: { inDoubtD
       lostQuery: some(0.1),
       shortPage: some(0.5),
       stalled: some(0.15),
+      stalledById: 0,
       slowest: random.chance(hot ? 0.6 : 0.3) ? 1500 : 20,
     },
-    feed: { forgotten: 0, lostAfter: null },
+    feed: { forgotten: 0, lostAfter: [] },
     lastMode: 'incremental',
     platform: {
       lostRequest: some(0.1),
@@ -179,6 +196,7 @@ function storyOf(seed: number, random: Random, { inDoubtDelay, hot }: { inDoubtD
     writer: {
       every: hot || random.chance(0.6) ? random.pick(hot ? [150, 500, 1500] : [300, 1000, 4000]) : null,
       longest: random.pick([10, 2000, hot ? 10 : 20_000]),
+      lasts: null,
       deletes: random.chance(0.5),
       moves: random.chance(0.4),
       badRows: random.chance(0.4),
@@ -187,91 +205,14 @@ function storyOf(seed: number, random: Random, { inDoubtDelay, hot }: { inDoubtD
       comeBack: false,
       lateParents: false,
       briefChildren: false,
+      badChildren: false,
+      briefParents: false,
       strangers: false,
       hot,
       reverts: random.chance(0.4),
     },
   };
 }
-
-/** In a third of the seeds, a change feed tells which rows have changed. */
-const fedIfDrawn = (plan: Plan, random: Random): Plan =>
-  random.chance(1 / 3)
-    ? {
-        ...plan,
-        settings: { ...plan.settings, isFed: true },
-        feed: {
-          forgotten: random.chance(0.5) ? random.next() * 0.5 : 0,
-          lostAfter: random.chance(0.3) ? random.between(3000, 60_000) : null,
-        },
-      }
-    : plan;
-
-const ofFeed = (plan: Plan, seed: number): Plan => {
-  const unfinished = withUnfinishedRuns(withLiveRuns(plan, randomOf(seed, 'live')), randomOf(seed, 'unfinished'));
-  return withStoppedLoad(unfinished, randomOf(seed, 'stopped-load'));
-};
-
-/** Some of its runs follow the feed, until somebody cancels or terminates them; beside some of these, another one reads every row. */
-const withLiveRuns = (plan: Plan, random: Random): Plan => ({
-  ...plan,
-  runs: plan.runs.flatMap((run): PlannedRun[] => {
-    if (run.kind !== 'incremental' || random.chance(0.5)) return [run];
-    const live: PlannedRun = {
-      ...run,
-      kind: 'live',
-      intervention: random.pick(['cancel', 'cancel', 'pause', 'terminate'] as const),
-      interveneAfter: random.between(1000, plan.crossing === null ? 40_000 : 8000),
-    };
-    if (random.chance(0.5)) return [live];
-    const beside: PlannedRun = {
-      kind: random.pick(['mirror', 'mirror', 'full'] as const),
-      startAfter: random.between(0, live.interveneAfter),
-      waits: false,
-      intervention: null,
-      interveneAfter: 0,
-    };
-    return [live, beside];
-  }),
-  lastMode: random.pick(['incremental', 'live'] as const),
-});
-
-/**
- * In half of these stories, runs end with something left that only the feed's list of changed rows has: loads of many partitions,
- * removals that nobody approves, and rows that are gone before their records have arrived.
- */
-const withUnfinishedRuns = (plan: Plan, random: Random): Plan =>
-  plan.crossing !== null || random.chance(0.5)
-    ? plan
-    : {
-        ...plan,
-        sizes: { ...plan.sizes, partitionRows: random.between(2, 10) },
-        settings: {
-          ...plan.settings,
-          guard: `{ gone: ${random.between(1, 30)} %, records: ${random.between(1, 4)}, wait: ${random.between(1, 30)}s }`,
-        },
-        runs: plan.runs.map((run) => (random.chance(0.3) ? { ...run, ...stoppedEarly(random) } : run)),
-        writer: { ...plan.writer, shortLived: true },
-      };
-
-/** In a third of these stories, the first run is stopped while it reads every row, and others go on with what is left. */
-const withStoppedLoad = (plan: Plan, random: Random): Plan =>
-  plan.crossing !== null || random.chance(2 / 3)
-    ? plan
-    : {
-        ...plan,
-        sizes: { ...plan.sizes, partitionRows: random.between(2, 10) },
-        runs: plan.runs.map((run, no) =>
-          no === 0
-            ? { ...run, kind: 'incremental', ...stoppedEarly(random), interveneAfter: random.between(500, 5000) }
-            : run,
-        ),
-      };
-
-const stoppedEarly = (random: Random): Pick<PlannedRun, 'intervention' | 'interveneAfter'> => ({
-  intervention: random.pick(['cancel', 'terminate']),
-  interveneAfter: random.between(100, 5000),
-});
 
 /**
  * In two fifths of the stories without crossing runs, workers die when the platform has just taken a batch, before anybody knows
@@ -311,53 +252,28 @@ const withSlowPlatform = (plan: Plan, random: Random): Plan =>
 const withStrangers = (plan: Plan, random: Random): Plan =>
   plan.crossing !== null || random.chance(0.8) ? plan : { ...plan, writer: { ...plan.writer, strangers: true } };
 
-/**
- * In a fifth of the stories with a feed, a live run goes on for so long that children are deleted while the platform keeps them for
- * their parents, which come afterwards. In some of these, the feed loses changes meanwhile.
- */
-const withBriefChildren = (plan: Plan, random: Random): Plan =>
-  plan.crossing !== null || random.chance(0.8)
-    ? plan
-    : {
-        ...plan,
-        settings: { ...plan.settings, dependencyWait: 60, guard: null, inDoubtDelay: 4, batchDeadline: 8 },
-        source: { ...plan.source, slowest: 20, stalled: 0, lostQuery: random.chance(0.7) ? 0 : plan.source.lostQuery },
-        feed: { ...plan.feed, lostAfter: random.chance(0.4) ? random.between(20_000, 90_000) : null },
-        traps: plan.traps.slice(0, 2),
-        runs: [
-          { kind: 'incremental', startAfter: 0, waits: false, intervention: null, interveneAfter: 0 },
-          {
-            kind: 'live',
-            startAfter: 0,
-            waits: true,
-            intervention: 'cancel',
-            interveneAfter: random.between(60_000, 120_000),
-          },
-        ],
-        writer: { ...plan.writer, every: random.pick([300, 1000]), longest: 2000, briefChildren: true },
-      };
-
 /** In half of the stories in which rows are deleted, they come back. */
 const withRowsThatComeBack = (plan: Plan, random: Random): Plan =>
   plan.writer.deletes && random.chance(0.5) ? { ...plan, writer: { ...plan.writer, comeBack: true } } : plan;
 
 /** The same story with runs that cross, and without the faults that would only hold them up. */
-const ofCrossingRuns = (plan: Plan, random: Random): Plan => ({
-  ...plan,
-  settings: { ...plan.settings, overlap: 0 },
-  customers: random.between(3, 10),
-  crossing: {
-    table: random.pick(['customers', 'customers', 'orders', 'lines']),
-    lasts: random.between(3000, 15_000),
-    back: random.chance(0.6) ? random.pick([300, 1500, 5000]) : null,
-  },
-  runs: crossingRuns(random),
-  traps: [],
-  temporal: { deafAttempts: 0 },
-  ledger: { lostAnswer: 0, lostStatement: 0 },
-  source: { ...plan.source, lostQuery: 0, stalled: 0.05 + random.next() * 0.15, slowest: 20 },
-  writer: { ...plan.writer, every: random.pick([150, 400]), badRows: false, reverts: random.chance(0.7) },
-});
+function ofCrossingRuns(plan: Plan, random: Random): Plan {
+  const customers = random.between(3, 10);
+  const table = random.pick(['customers', 'customers', 'orders', 'lines'] as const);
+  const lasts = random.between(3000, 15_000);
+  return {
+    ...plan,
+    settings: { ...plan.settings, overlap: 0 },
+    customers,
+    crossing: { table, back: random.chance(0.6) ? random.pick([300, 1500, 5000]) : null },
+    runs: crossingRuns(random),
+    traps: [],
+    temporal: { deafAttempts: 0 },
+    ledger: { lostAnswer: 0, lostStatement: 0 },
+    source: { ...plan.source, lostQuery: 0, stalled: 0.05 + random.next() * 0.15, slowest: 20 },
+    writer: { ...plan.writer, every: random.pick([150, 400]), lasts, badRows: false, reverts: random.chance(0.7) },
+  };
+}
 
 function runsOf(random: Random, hot: boolean): PlannedRun[] {
   const kinds = ['incremental', 'incremental', 'full', 'mirror', 'records', 'replay', 'range', 'range'] as const;

@@ -32,6 +32,8 @@ export interface SourceFaults {
    * meanwhile. A page of what is new does so less often, as it is found with an index.
    */
   readonly stalled: number;
+  /** How likely rows that are looked up by their external ids do. */
+  readonly stalledById: number;
 }
 
 /** Milliseconds. */
@@ -163,7 +165,10 @@ export class SourceModel {
           bounds.cursorBefore === null ? this.faults.stalled : this.faults.stalled / 5,
         ),
       readByValues: (plan, columns, values) =>
-        asked(() => select(plan, (row) => values.some((wanted) => columns.every((c, i) => row[c] === wanted[i])))),
+        asked(
+          () => select(plan, (row) => values.some((wanted) => columns.every((c, i) => row[c] === wanted[i]))),
+          columns.length === plan.key.length ? 0 : this.faults.stalledById,
+        ),
       highWatermark: () => asked(() => this.watermark),
       countByValue: (plan, column, bounds) =>
         asked(() => {

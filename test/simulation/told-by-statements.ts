@@ -5,10 +5,11 @@ export interface Told {
   readonly seen: readonly string[];
 }
 
-/** What tells the statements of a claim and of a checkpoint from others. */
+/** What tells the statements of a claim, of a checkpoint, and of the end of a partition from others. */
 const POINTS: Readonly<Record<string, string>> = {
   claim: 'AS concurrent',
   checkpoint: 'resume_cursor = ',
+  done: 'update "partitions" set "done"',
 };
 
 const SEEN: Readonly<Record<string, string>> = {

@@ -44,7 +44,7 @@ export interface SeedResult {
 const SYNC = 'shop';
 const TASK_QUEUE = 'partner-sync';
 /** Faults, and changes of the source, end after so many milliseconds: where both go on for ever, a run may never catch up. */
-const LONGEST_STORY = 3_600_000;
+const LONGEST_STORY = 900_000;
 /** No run and no wait may last longer once faults have stopped. */
 const LONGEST_RECOVERY = 2 * 3_600_000;
 /** No seed takes longer; one that does has come to a standstill. */
@@ -71,6 +71,10 @@ export class World {
   readonly #random: Random;
   #workerNumbers = 0;
   #areFaultsOver = false;
+  /** The run in mode live that goes on, if the seed has drawn one, and its id. */
+  #lasting: Promise<void> | null = null;
+  #lastingId = '';
+  #isLastingOver = false;
 
   /** `mappings`: a folder that contains the sync's folder. */
   constructor(plan: Plan, database: LedgerDatabase, mappings: string) {
@@ -168,8 +172,7 @@ export class World {
     else this.#source.faults = { ...plan.source, stalled: 0 };
     this.#watchBatches();
     this.#kernel.after(LONGEST_STORY, () => this.#endFaults(), null);
-    const { lostAfter } = plan.feed;
-    if (lostAfter !== null) this.#kernel.after(lostAfter, () => this.#feed.lose(), null);
+    for (const after of plan.feed.lostAfter) this.#kernel.after(after, () => this.#loseChanges(), null);
     let last: Promise<void> = Promise.resolve();
     let lastSync = last;
     const all: Promise<void>[] = [];
@@ -180,6 +183,10 @@ export class World {
         this.#source.faults = plan.source;
         this.#writer.write();
       }
+      if (plan.lasting !== null && run.kind === 'live') {
+        this.#lasting = this.#goOn(`run-${no + 1}`);
+        continue;
+      }
       const perform = (): Promise<void> => this.#perform(run, `run-${no + 1}`);
       // Runs of the sync exclude each other. Where runs are to cross, each of them begins at the end of the one before.
       if (plan.crossing !== null && ['incremental', 'live'].includes(run.kind))
@@ -187,10 +194,17 @@ export class World {
       else last = perform();
       all.push(last);
     }
+    if (plan.lasting !== null) all.push(this.#kernel.sleep(plan.lasting.lasts));
     const areOver = Promise.all(all).then(() => true);
     if (!(await Promise.race([areOver, this.#kernel.sleep(LONGEST_STORY + LONGEST_RECOVERY).then(() => false)])))
       return this.#chronicle.violate(`runs have not ended ${LONGEST_RECOVERY / 60_000} minutes after the last fault`);
     await this.#recover();
+  }
+
+  /** Somebody creates the slot anew; while a run goes on, a family has just been deleted then. */
+  #loseChanges(): void {
+    if (this.#plan.lasting !== null && !this.#areFaultsOver) this.#writer.deleteFamily();
+    this.#kernel.after(1, () => this.#feed.lose(), null);
   }
 
   #endFaults(): void {
@@ -202,7 +216,7 @@ export class World {
     const none = { lostAnswer: 0, lostStatement: 0 };
     this.#database.turns.faults = none;
     this.#source.faults = { ...this.#source.faults, lostQuery: 0, shortPage: 0, stalled: 0 };
-    this.#feed.faults = { forgotten: 0, lostAfter: null };
+    this.#feed.faults = { forgotten: 0, lostAfter: [] };
     this.#platform.faults = {
       lostRequest: 0,
       lostResponse: 0,
@@ -223,6 +237,7 @@ export class World {
     while (this.#source.openTransactions > 0) await this.#kernel.sleep(1000);
     this.#writer.addLast();
     await this.#kernel.sleep(70_000);
+    if (this.#lasting !== null && !(await this.#untilDelivered(this.#lasting))) return;
     // They alone must have missed no row; a mirror run reads all of them, and finds what is gone.
     if ((await this.#untilSettled(this.#plan.lastMode)) === null) return;
     this.#checker.records(this.#platform);
@@ -234,19 +249,65 @@ export class World {
     await this.#checker.read('the last run', report, Object.keys(SHAPES), this.#kernel.now);
     await this.#checker.ledgerNow(this.#platform);
     await this.#checker.ledger();
+    if (this.#plan.writer.strangers) await this.#hideLast();
+  }
+
+  /** A row whose tenant nobody knows may be that of a record whose row is gone. Nobody marks the record before that row is gone, too. */
+  async #hideLast(): Promise<void> {
+    const { key, leave } = this.#writer.hideLast();
+    await this.#kernel.sleep(70_000);
+    const mode = this.#plan.settings.isFed ? 'incremental' : 'mirror';
+    await this.#ended(this.#temporal.start('sync', `hidden-${mode}`, { sync: SYNC, mode }));
+    this.#checker.isNotMarked(this.#platform, key);
+    leave();
+    await this.#kernel.sleep(70_000);
+    if ((await this.#untilSettled(mode, 'after')) !== null) this.#checker.vanished(this.#platform);
+  }
+
+  /** A run in mode live that nobody stops before all is delivered. If it ends by itself, it is started again, as a schedule would do. */
+  async #goOn(workflowId: string): Promise<void> {
+    for (let no = 1; !this.#isLastingOver; no++) {
+      if (no > 1) await this.#kernel.sleep(10_000);
+      this.#lastingId = `${workflowId}-${no}`;
+      await this.#perform(NOT_STOPPED, this.#lastingId);
+    }
+  }
+
+  /** Faults are over, and the lasting run goes on: it alone must bring the platform what it lacks, and mark what is gone unless that is on hold. */
+  async #untilDelivered(lasting: Promise<void>): Promise<boolean> {
+    const { holdsStay } = this.#plan.lasting!;
+    const platform = this.#platform;
+    const wrong = (): string[] => [
+      ...this.#checker.missing(platform, 'while a live run goes on'),
+      ...(holdsStay ? [] : this.#checker.left(platform)),
+    ];
+    for (const began = this.#kernel.now; wrong().length > 0; await this.#kernel.sleep(20_000)) {
+      if (this.#kernel.now - began < LONGEST_RECOVERY) continue;
+      for (const each of wrong()) this.#chronicle.violate(each);
+      return false;
+    }
+    this.#chronicle.saw('a live run went on until all was delivered');
+    this.#isLastingOver = true;
+    const isOver = lasting.then(() => true);
+    do this.#temporal.cancel(this.#lastingId);
+    while (!(await Promise.race([isOver, this.#kernel.sleep(30_000).then(() => false)])));
+    return true;
   }
 
   /** Runs again and again until one has left nothing open; returns its report, or null if none does. */
-  async #untilSettled(mode: 'incremental' | 'live' | 'mirror'): Promise<RunReport | null> {
+  async #untilSettled(mode: 'incremental' | 'live' | 'mirror', name = 'final'): Promise<RunReport | null> {
     const began = this.#kernel.now;
     for (let no = 1; ; no++) {
-      const workflowId = `final-${mode}-${no}`;
+      const workflowId = `${name}-${mode}-${no}`;
       const execution = this.#temporal.start('sync', workflowId, { sync: SYNC, mode });
       // A run that is to read every row of a slow source takes its time.
       if (mode === 'live') void this.#cancelAfter(workflowId, 60_000 * no);
       const ended = await this.#ended(execution);
       const report = ended.status === 'COMPLETED' ? (ended.result as RunReport) : reportOf(ended);
-      if (report !== null) this.#checker.report(ended.name.workflowId, report);
+      if (report !== null) {
+        this.#checker.report(ended.name.workflowId, report);
+        await this.#checker.nothingLeft(ended.name.workflowId, report);
+      }
       if (report !== null && this.#isSettled(mode, report)) return report;
       if (this.#kernel.now - began > LONGEST_RECOVERY) {
         const minutes = LONGEST_RECOVERY / 60_000;
@@ -289,9 +350,10 @@ export class World {
     );
     if (report === null) return;
     this.#checker.report(workflowId, report);
+    await this.#checker.nothingLeft(workflowId, report);
     // A backfill may report other mappings, too, of which it has fetched parents.
     const { mappings = Object.keys(SHAPES) } = input as { mappings?: string[] };
-    const readsAll = run.kind === 'range' || ['full', 'mirror'].includes(report.mode);
+    const readsAll = ['range', 'orders'].includes(run.kind) || ['full', 'mirror'].includes(report.mode);
     if (report.kind === 'sync' && report.outcome === 'complete')
       this.#checker.delivered(this.#platform, workflowId, visible);
     if (readsAll && report.kind === 'sync' && besideLive) this.#chronicle.saw('a run read every row beside a live one');
@@ -319,6 +381,7 @@ export class World {
     const table = this.#plan.crossing?.table ?? random.pick(Object.keys(SHAPES));
     if (kind === 'replay') return ['backfill', { ...of, replay: {} }];
     if (kind === 'range') return ['backfill', { ...of, mappings: [table] }];
+    if (kind === 'orders') return ['backfill', { ...of, mappings: ['orders'] }];
     if (kind === 'records') {
       const ids = [
         ...new Set(
@@ -348,7 +411,8 @@ export class World {
     const isGuarded = this.#plan.settings.guard !== null;
     while (execution().status === 'RUNNING' || execution().status === 'CONTINUED_AS_NEW') {
       await this.#kernel.sleep(500);
-      if (!isGuarded || !this.#random.chance(this.#areFaultsOver ? 0.5 : 0.03)) continue;
+      const isLeft = this.#plan.lasting?.holdsStay === true && !this.#isLastingOver;
+      if (!isGuarded || isLeft || !this.#random.chance(this.#areFaultsOver ? 0.5 : 0.03)) continue;
       if (this.#temporal.update(workflowId, 'approve')) this.#chronicle.saw('a hold was approved');
     }
     return execution();
@@ -430,8 +494,9 @@ export class World {
   }
 }
 
-/** A run that nobody interferes with. */
+/** Runs that nobody interferes with. */
 const BY_HAND: PlannedRun = { kind: 'records', startAfter: 0, waits: false, intervention: null, interveneAfter: 0 };
+const NOT_STOPPED: PlannedRun = { ...BY_HAND, kind: 'live' };
 
 /** The report of a run that has failed because it was incomplete. */
 function reportOf({ failure }: Pick<WorkflowExecution, 'failure'>): RunReport | null {

@@ -3,7 +3,8 @@ import type { Kernel } from './kernel.js';
 import type { Chronicle } from './chronicle.js';
 import type { Crossing, Plan } from './plan.js';
 import type { Random } from './random.js';
-import { TABLES, TENANTS, versionOf } from './shop.js';
+import { storedKey } from './platform-model.js';
+import { SHAPES, TABLES, TENANTS, versionOf } from './shop.js';
 import type { Change, Row, SourceModel } from './source-model.js';
 
 export class Writer {
@@ -15,6 +16,7 @@ export class Writer {
   #version = 0;
   #brief = 0;
   #briefChildren = 0;
+  #briefParents = 0;
   readonly #earlier = new Map<string, Row>();
   readonly #repeated = new Set<number>();
   #began = 0;
@@ -46,18 +48,29 @@ export class Writer {
   }
 
   #writeOn(): void {
-    const { every, longest } = this.#plan.writer;
+    const { every, longest, lasts } = this.#plan.writer;
     if (every === null) return;
     const random = this.#random;
     this.#kernel.after(
       every * 2 * random.next(),
       () => {
-        if (this.#isStopped || this.#kernel.now - this.#began > (this.#plan.crossing?.lasts ?? Infinity)) return;
+        if (this.#isStopped || this.#kernel.now - this.#began > (lasts ?? Infinity)) return;
         this.#source.transact(random.next() * longest, (at) => this.#changes(at));
         this.#writeOn();
       },
       null,
     );
+  }
+
+  /** Deletes a customer with its orders and lines, if there is one that has some. */
+  deleteFamily(): void {
+    const families = [...this.#source.rows('lines').values()].flatMap(({ shop, order_no: no }) => {
+      const order = this.#source.rows('orders').get(`${shop}/${no}`);
+      return order === undefined ? [] : [this.#familyOf(shop!, order['customer_id']!)];
+    });
+    if (families.length < 2) return;
+    const family = this.#random.pick(families);
+    this.#source.transact(0, () => family.map(({ table, row }) => ({ table, key: keyOf(table, row), row: null })));
   }
 
   /** Changes nothing more, once the transactions that are open have committed. */
@@ -78,6 +91,20 @@ export class Writer {
       this.#change('orders', shop, { no: 'last', customer_id: 'last' }, at),
       this.#change('lines', shop, { line: 'last', order_no: 'last' }, at),
     ]);
+  }
+
+  /** The last line is gone, and a row with its external id is there that may be of any tenant, until it is told to leave. */
+  hideLast(): { readonly key: string; readonly leave: () => void } {
+    const shop = this.#plan.tenants[0]!;
+    const gone = (of: string): Change => ({ table: 'lines', key: `${of}/last`, row: null });
+    this.#source.transact(0, (at) => [
+      gone(shop),
+      // A table without rows is not searched.
+      this.#change('lines', shop, { line: 'other', order_no: 'last' }, at),
+      this.#change('lines', 'x', { line: 'last', order_no: 'last' }, at),
+    ]);
+    const leave = (): void => this.#source.transact(0, () => [gone('x')]);
+    return { key: storedKey(TENANTS[shop]!, SHAPES.lines.schema, 'last'), leave };
   }
 
   /** A customer with some orders and lines; ids repeat across tenants. */
@@ -117,10 +144,12 @@ export class Writer {
   #changes(at: string): Change[] {
     if (this.#plan.crossing !== null) return this.#changeOneOf(this.#plan.crossing, at);
     const random = this.#random;
-    const { deletes, moves, orphans, lateParents, briefChildren, strangers, shortLived, hot } = this.#plan.writer;
+    const { deletes, moves, orphans, lateParents, briefChildren, briefParents, strangers, shortLived, hot } =
+      this.#plan.writer;
     const shop = random.pick(this.#plan.tenants);
     const customers = [...this.#source.rows('customers').values()].filter((row) => row['shop'] === shop);
     if (briefChildren && this.#briefChildren < 20 && random.chance(0.2)) return [this.#briefChild(shop, at)];
+    if (briefParents && this.#briefParents < 30 && random.chance(0.4)) return this.#briefParent(shop, at);
     if (customers.length === 0 || random.chance(hot ? 0.04 : 0.15))
       return this.#family(shop, String(random.between(1, hot ? 4 : 40)).padStart(5, '0'), at);
     const customer = hot && random.chance(0.7) ? customers[0]! : random.pick(customers);
@@ -220,13 +249,31 @@ export class Writer {
       const transact = () => this.#isStopped || this.#source.transact(0, changes);
       this.#kernel.after(milliseconds, transact, null);
     };
-    const lives = random.between(4000, 12_000);
+    // A worker that dies is missed some seconds later.
+    const turnsBad = this.#plan.writer.badChildren && random.chance(0.7);
+    const lives = turnsBad ? random.between(18_000, 30_000) : random.between(4000, 12_000);
+    if (turnsBad)
+      after(lives - random.between(2000, 6000), (later) => [
+        { ...order, row: { ...order.row!, name: ' '.repeat(80), updated_at: later } },
+      ]);
     after(lives, () => {
       this.#chronicle.saw('a row was deleted before its parent came');
       return [{ ...order, row: null }];
     });
     after(lives + random.between(3000, 15_000), (later) => [this.#change('customers', shop, { id }, later)]);
     return order;
+  }
+
+  /** An order that stays, with a customer that is gone some seconds later. */
+  #briefParent(shop: string, at: string): Change[] {
+    const random = this.#random;
+    // The newest is read first: a run that has looked up a parent once counts as one that reads customers.
+    const id = `000-brief-${99 - ++this.#briefParents}`;
+    this.#chronicle.saw('a parent was deleted soon after it had come');
+    const customer = this.#change('customers', shop, { id }, at);
+    const leaves = (): void => this.#source.transact(0, () => [{ ...customer, row: null }]);
+    this.#kernel.after(random.next() * random.pick([500, 3000, 8000]), leaves, null);
+    return [customer, this.#change('orders', shop, { no: id, customer_id: id }, at)];
   }
 
   #changeOneOf({ table, back }: Crossing, at: string): Change[] {

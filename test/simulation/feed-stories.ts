@@ -1,0 +1,232 @@
+/** Stories in which a change feed tells which rows have changed. */
+import type { Plan, PlannedRun, Trap } from './plan.js';
+import { randomOf, type Random } from './random.js';
+
+/** In a third of the seeds, a change feed tells which rows have changed. */
+export const fedIfDrawn = (plan: Plan, random: Random): Plan =>
+  random.chance(1 / 3)
+    ? {
+        ...plan,
+        settings: { ...plan.settings, isFed: true },
+        feed: {
+          forgotten: random.chance(0.5) ? random.next() * 0.5 : 0,
+          lostAfter: random.chance(0.3) ? [random.between(3000, 60_000)] : [],
+        },
+      }
+    : plan;
+
+export const ofFeed = (plan: Plan, seed: number): Plan => {
+  const unfinished = withUnfinishedRuns(withLiveRuns(plan, randomOf(seed, 'live')), randomOf(seed, 'unfinished'));
+  return withStoppedLoad(unfinished, randomOf(seed, 'stopped-load'));
+};
+
+/** What comes after all other stories, so that these stay what they are. */
+export const withWhatFeedsMiss = (plan: Plan, seed: number): Plan => {
+  const brief = withBriefChildren(plan, randomOf(seed, 'brief-children'));
+  const worse = withBadChildren(brief, randomOf(seed, 'bad-children'));
+  const hasty = withHastyRuns(worse, randomOf(seed, 'hasty'));
+  return withBriefParents(withLastingRun(hasty, randomOf(seed, 'lasting')), randomOf(seed, 'brief-parents'));
+};
+
+/** Some of its runs follow the feed, until somebody cancels or terminates them; beside some of these, another one reads every row. */
+const withLiveRuns = (plan: Plan, random: Random): Plan => ({
+  ...plan,
+  runs: plan.runs.flatMap((run): PlannedRun[] => {
+    if (run.kind !== 'incremental' || random.chance(0.5)) return [run];
+    const live: PlannedRun = {
+      ...run,
+      kind: 'live',
+      intervention: random.pick(['cancel', 'cancel', 'pause', 'terminate'] as const),
+      interveneAfter: random.between(1000, plan.crossing === null ? 40_000 : 8000),
+    };
+    if (random.chance(0.5)) return [live];
+    const beside: PlannedRun = {
+      kind: random.pick(['mirror', 'mirror', 'full'] as const),
+      startAfter: random.between(0, live.interveneAfter),
+      waits: false,
+      intervention: null,
+      interveneAfter: 0,
+    };
+    return [live, beside];
+  }),
+  lastMode: random.pick(['incremental', 'live'] as const),
+});
+
+/**
+ * In half of these stories, runs end with something left that only the feed's list of changed rows has: loads of many partitions,
+ * removals that nobody approves, and rows that are gone before their records have arrived.
+ */
+const withUnfinishedRuns = (plan: Plan, random: Random): Plan =>
+  plan.crossing !== null || random.chance(0.5)
+    ? plan
+    : {
+        ...plan,
+        sizes: { ...plan.sizes, partitionRows: random.between(2, 10) },
+        settings: {
+          ...plan.settings,
+          guard: `{ gone: ${random.between(1, 30)} %, records: ${random.between(1, 4)}, wait: ${random.between(1, 30)}s }`,
+        },
+        runs: plan.runs.map((run) => (random.chance(0.3) ? { ...run, ...stoppedEarly(random) } : run)),
+        writer: { ...plan.writer, shortLived: true },
+      };
+
+/** In a third of these stories, the first run is stopped while it reads every row, and others go on with what is left. */
+const withStoppedLoad = (plan: Plan, random: Random): Plan =>
+  plan.crossing !== null || random.chance(2 / 3)
+    ? plan
+    : {
+        ...plan,
+        sizes: { ...plan.sizes, partitionRows: random.between(2, 10) },
+        runs: plan.runs.map((run, no) =>
+          no === 0
+            ? { ...run, kind: 'incremental', ...stoppedEarly(random), interveneAfter: random.between(500, 5000) }
+            : run,
+        ),
+      };
+
+const stoppedEarly = (random: Random): Pick<PlannedRun, 'intervention' | 'interveneAfter'> => ({
+  intervention: random.pick(['cancel', 'terminate']),
+  interveneAfter: random.between(100, 5000),
+});
+
+/**
+ * In a fifth of the stories with a feed, a live run goes on for so long that children are deleted while the platform keeps them for
+ * their parents, which come afterwards. In some of these, the feed loses changes meanwhile.
+ */
+const withBriefChildren = (plan: Plan, random: Random): Plan =>
+  plan.crossing !== null || random.chance(0.8)
+    ? plan
+    : {
+        ...plan,
+        settings: { ...plan.settings, dependencyWait: 60, guard: null, inDoubtDelay: 4, batchDeadline: 8 },
+        source: { ...plan.source, slowest: 20, stalled: 0, lostQuery: random.chance(0.7) ? 0 : plan.source.lostQuery },
+        feed: { ...plan.feed, lostAfter: random.chance(0.4) ? [random.between(20_000, 90_000)] : [] },
+        traps: plan.traps.slice(0, 2),
+        runs: [
+          { kind: 'incremental', startAfter: 0, waits: false, intervention: null, interveneAfter: 0 },
+          {
+            kind: 'live',
+            startAfter: 0,
+            waits: true,
+            intervention: 'cancel',
+            interveneAfter: random.between(60_000, 120_000),
+          },
+        ],
+        writer: { ...plan.writer, every: random.pick([300, 1000]), longest: 2000, briefChildren: true },
+      };
+
+/** In half of these, workers die when they have just sent some, which then change to what cannot be mapped before they are deleted. */
+const withBadChildren = (plan: Plan, random: Random): Plan =>
+  !plan.writer.briefChildren || random.chance(0.5)
+    ? plan
+    : {
+        ...plan,
+        ledger: { lostAnswer: 0, lostStatement: 0 },
+        traps: Array.from({ length: random.between(2, 6) }, (): Trap => ({
+          point: '202',
+          nth: random.between(1, 40),
+          hit: 'kill',
+          after: 0,
+          forMs: 0,
+        })),
+        writer: { ...plan.writer, badChildren: true },
+      };
+
+/** In a third of the stories with live runs, some of these are told to stop when they have hardly begun. */
+const withHastyRuns = (plan: Plan, random: Random): Plan =>
+  random.chance(2 / 3)
+    ? plan
+    : {
+        ...plan,
+        runs: plan.runs.map((run) =>
+          run.kind === 'live' && random.chance(0.7)
+            ? { ...run, intervention: 'cancel', interveneAfter: random.between(1, 2000) }
+            : run,
+        ),
+      };
+
+/**
+ * In a quarter of the stories without crossing runs, the last of a few runs is in mode live and goes on, while changes are lost
+ * again and again, rows come and go, and workers freeze while they remove records.
+ */
+const withLastingRun = (plan: Plan, random: Random): Plan => {
+  if (plan.crossing !== null || plan.writer.briefChildren || random.chance(0.75)) return plan;
+  const lasts = random.between(20_000, 60_000);
+  const holdsStay = random.chance(0.5);
+  const run = (kind: PlannedRun['kind'], waits: boolean): PlannedRun => ({
+    kind,
+    waits,
+    startAfter: random.between(0, 8000),
+    intervention: null,
+    interveneAfter: 0,
+  });
+  const others = Array.from({ length: random.between(0, 2) }, () =>
+    run(random.pick(['full', 'mirror', 'range', 'records', 'replay'] as const), false),
+  );
+  return {
+    ...plan,
+    lasting: { lasts, holdsStay },
+    // Otherwise it would hardly get anywhere before it has to begin anew.
+    ledger: { lostAnswer: plan.ledger.lostAnswer / 20, lostStatement: plan.ledger.lostStatement / 20 },
+    workers: Math.max(2, plan.workers),
+    settings: {
+      ...plan.settings,
+      guard: holdsStay
+        ? `{ changed: 100 %, deadLettered: 100 %, gone: ${random.between(1, 10)} %, records: ${random.between(0, 2)}, wait: ${random.between(1, 30)}s }`
+        : null,
+    },
+    runs: [...(random.chance(0.5) ? [run('incremental', false)] : []), run('live', true), ...others],
+    feed: {
+      ...plan.feed,
+      lostAfter: Array.from({ length: random.between(0, 5) }, () => random.between(500, lasts + 20_000)),
+    },
+    traps: [
+      ...plan.traps.slice(0, 3),
+      ...Array.from({ length: random.between(0, 6) }, (): Trap => ({
+        point: 'done',
+        nth: random.between(1, 40),
+        hit: 'freeze',
+        after: 0,
+        forMs: random.pick([14_000, 25_000, 40_000]),
+      })),
+    ],
+    lastMode: 'live',
+    writer: {
+      ...plan.writer,
+      every: random.pick([300, 1000]),
+      longest: random.pick([10, 2000]),
+      lasts: lasts + 20_000,
+      deletes: true,
+      shortLived: true,
+    },
+  };
+};
+
+/**
+ * In a tenth of the stories with a feed, the parents of a few children come and go within seconds, while backfills read these children and look
+ * up their parents, of which the feed tells others at the same time. Little else happens, so that all of them get on.
+ */
+const withBriefParents = (plan: Plan, random: Random): Plan => {
+  if (plan.crossing !== null || plan.lasting !== null || plan.writer.briefChildren || random.chance(0.85)) return plan;
+  const run = (kind: PlannedRun['kind'], waits: boolean): PlannedRun => ({
+    kind,
+    startAfter: random.between(0, 1500),
+    waits,
+    intervention: null,
+    interveneAfter: 0,
+  });
+  const lasts = random.between(40_000, 80_000);
+  return {
+    ...plan,
+    settings: { ...plan.settings, guard: null, overlap: 0, inDoubtDelay: 4, batchDeadline: 8 },
+    runs: [
+      { ...run('live', false), intervention: 'cancel', interveneAfter: lasts },
+      ...Array.from({ length: random.between(5, 9) }, (_, no) => run('orders', no > 0)),
+    ],
+    traps: [],
+    temporal: { deafAttempts: 0 },
+    ledger: { lostAnswer: 0, lostStatement: 0 },
+    source: { lostQuery: 0, shortPage: 0, slowest: 20, stalled: 0, stalledById: 0.3 + 0.4 * random.next() },
+    writer: { ...plan.writer, every: random.pick([300, 1000]), longest: 10, lasts, briefParents: true },
+  };
+};
