@@ -62,6 +62,11 @@ function reaches({ moduleId }) {
   return notes.get(moduleId)?.statements.some((statement) => sent.test(statement)) === true;
 }
 
+function mutated(code, id) {
+  if (id.split('?')[0] !== mutant.file) return null;
+  return { code: code.slice(0, mutant.start) + mutant.replacement + code.slice(mutant.end), map: null };
+}
+
 /** First the test files that have killed mutants of this file, then those that have killed any, then the fastest. */
 function inOrder(files, file) {
   const killsOf = ({ moduleId }) => 1000 * (kills.get(file)?.get(moduleId) ?? 0) + (kills.get('')?.get(moduleId) ?? 0);

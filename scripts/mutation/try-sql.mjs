@@ -68,7 +68,7 @@ function openTester(root, { tests, notes }) {
     child = spawn(process.execPath, ['scripts/mutation/sql-worker.mjs'], {
       cwd: root,
       env: { ...process.env, MUTATION_TESTS: tests.join('|'), MUTATION_NOTES: notes },
-      stdio: ['pipe', 'pipe', 'ignore'],
+      stdio: ['pipe', 'pipe', 'inherit'],
     });
     // A process that has died answers nothing more, which is noticed below.
     child.stdin.on('error', () => undefined);
