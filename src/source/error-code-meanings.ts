@@ -11,6 +11,8 @@ const BY_STATE: readonly (readonly [prefix: string, words: string])[] = [
   ['42S22', 'the column does not exist'],
   ['3F000', 'the schema does not exist'],
   ['42601', 'the SQL has a syntax error'],
+  ['22021', 'a text has bytes that are not UTF-8'],
+  ['22P05', 'a character has no equivalent in UTF-8'],
   ['25006', 'the query tries to write'],
   ['55006', 'another session uses it'],
   ['57014', 'the statement timeout was exceeded'],

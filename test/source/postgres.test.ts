@@ -1,4 +1,5 @@
 /** Reading PostgreSQL: every row once, in the database's own order, whatever happens meanwhile. */
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { PartnerSyncError } from '../../src/domain/errors.js';
 import type { ReadPlan, Source } from '../../src/domain/source/source.js';
@@ -322,6 +323,32 @@ describe('faults', () => {
       expect(error.code).toBe(code);
       expect(error.message).not.toMatch(/hunter2|nobody|nope/);
     });
+});
+
+it('reads nothing of a page with bytes that are not UTF-8, which a database without an encoding may contain, and says so', async () => {
+  const name = `bytes_${process.pid}`;
+  const [server] = await database.query<{ provided: string }>(
+    `SELECT CASE WHEN current_setting('server_version_num')::int >= 150000 THEN 'LOCALE_PROVIDER libc' ELSE '' END AS provided`,
+  );
+  await database.query(
+    `CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C' ${server!.provided}`,
+  );
+  const url = new URL(database.url);
+  url.pathname = `/${name}`;
+  const writer = new pg.Client({ connectionString: url.href });
+  await writer.connect();
+  const latin = open(url.href);
+  onTestFinished(async () => {
+    await Promise.all([latin.close(), writer.end()]);
+    await database.query(`DROP DATABASE ${name}`);
+  });
+  await writer.query(
+    `CREATE TABLE latin AS SELECT * FROM (VALUES (1, 'Jörg'), (2, convert_from('\\x4af67267', 'SQL_ASCII'))) v (id, name)`,
+  );
+
+  await expect(latin.readPage(plan('latin', ['id'], null, ['name']), ALL, 10)).rejects.toThrow(
+    'reading latin failed (SQLSTATE 22021: a text has bytes that are not UTF-8)',
+  );
 });
 
 it('splits a table into key ranges that cover every row exactly once, also with gaps and odd bounds', async () => {
