@@ -1,5 +1,6 @@
 /** Stories in which a change feed tells which rows have changed. */
-import type { Plan, PlannedRun, Trap } from './plan.js';
+import type { Plan, Trap } from './plan.js';
+import { undisturbed, type PlannedRun } from './planned-run.js';
 import { randomOf, type Random } from './random.js';
 
 /** In a third of the seeds, a change feed tells which rows have changed. */
@@ -40,14 +41,8 @@ const withLiveRuns = (plan: Plan, random: Random): Plan => ({
       interveneAfter: random.between(1000, plan.crossing === null ? 40_000 : 8000),
     };
     if (random.chance(0.5)) return [live];
-    const beside: PlannedRun = {
-      kind: random.pick(['mirror', 'mirror', 'full'] as const),
-      startAfter: random.between(0, live.interveneAfter),
-      waits: false,
-      intervention: null,
-      interveneAfter: 0,
-    };
-    return [live, beside];
+    const beside = random.pick(['mirror', 'mirror', 'full'] as const);
+    return [live, undisturbed(beside, random.between(0, live.interveneAfter))];
   }),
   lastMode: random.pick(['incremental', 'live'] as const),
 });
@@ -103,14 +98,8 @@ const withBriefChildren = (plan: Plan, random: Random): Plan =>
         feed: { ...plan.feed, lostAfter: random.chance(0.4) ? [random.between(20_000, 90_000)] : [] },
         traps: plan.traps.slice(0, 2),
         runs: [
-          { kind: 'incremental', startAfter: 0, waits: false, intervention: null, interveneAfter: 0 },
-          {
-            kind: 'live',
-            startAfter: 0,
-            waits: true,
-            intervention: 'cancel',
-            interveneAfter: random.between(60_000, 120_000),
-          },
+          undisturbed('incremental'),
+          { ...undisturbed('live', 0, true), intervention: 'cancel', interveneAfter: random.between(60_000, 120_000) },
         ],
         writer: { ...plan.writer, every: random.pick([300, 1000]), longest: 2000, briefChildren: true },
       };
@@ -146,22 +135,15 @@ const withHastyRuns = (plan: Plan, random: Random): Plan =>
       };
 
 /**
- * In a quarter of the stories without crossing runs, the last of a few runs is in mode live and goes on, while changes are lost
- * again and again, rows come and go, and workers freeze while they remove records.
+ * In a quarter of the stories without crossing runs, one of a few runs is in mode live and goes on, while changes are lost again
+ * and again, rows come and go, and workers freeze when they have just finished a partition.
  */
 const withLastingRun = (plan: Plan, random: Random): Plan => {
   if (plan.crossing !== null || plan.writer.briefChildren || random.chance(0.75)) return plan;
   const lasts = random.between(20_000, 60_000);
   const holdsStay = random.chance(0.5);
-  const run = (kind: PlannedRun['kind'], waits: boolean): PlannedRun => ({
-    kind,
-    waits,
-    startAfter: random.between(0, 8000),
-    intervention: null,
-    interveneAfter: 0,
-  });
   const others = Array.from({ length: random.between(0, 2) }, () =>
-    run(random.pick(['full', 'mirror', 'range', 'records', 'replay'] as const), false),
+    undisturbed(random.pick(['full', 'mirror', 'range', 'records', 'replay'] as const), random.between(0, 8000)),
   );
   return {
     ...plan,
@@ -175,7 +157,11 @@ const withLastingRun = (plan: Plan, random: Random): Plan => {
         ? `{ changed: 100 %, deadLettered: 100 %, gone: ${random.between(1, 10)} %, records: ${random.between(0, 2)}, wait: ${random.between(1, 30)}s }`
         : null,
     },
-    runs: [...(random.chance(0.5) ? [run('incremental', false)] : []), run('live', true), ...others],
+    runs: [
+      ...(random.chance(0.5) ? [undisturbed('incremental', random.between(0, 8000))] : []),
+      undisturbed('live', random.between(0, 8000), true),
+      ...others,
+    ],
     feed: {
       ...plan.feed,
       lostAfter: Array.from({ length: random.between(0, 5) }, () => random.between(500, lasts + 20_000)),
@@ -208,20 +194,15 @@ const withLastingRun = (plan: Plan, random: Random): Plan => {
  */
 const withBriefParents = (plan: Plan, random: Random): Plan => {
   if (plan.crossing !== null || plan.lasting !== null || plan.writer.briefChildren || random.chance(0.85)) return plan;
-  const run = (kind: PlannedRun['kind'], waits: boolean): PlannedRun => ({
-    kind,
-    startAfter: random.between(0, 1500),
-    waits,
-    intervention: null,
-    interveneAfter: 0,
-  });
   const lasts = random.between(40_000, 80_000);
   return {
     ...plan,
     settings: { ...plan.settings, guard: null, overlap: 0, inDoubtDelay: 4, batchDeadline: 8 },
     runs: [
-      { ...run('live', false), intervention: 'cancel', interveneAfter: lasts },
-      ...Array.from({ length: random.between(5, 9) }, (_, no) => run('orders', no > 0)),
+      { ...undisturbed('live', random.between(0, 1500)), intervention: 'cancel', interveneAfter: lasts },
+      ...Array.from({ length: random.between(5, 9) }, (_, no) =>
+        undisturbed('orders', random.between(0, 1500), no > 0),
+      ),
     ],
     traps: [],
     temporal: { deafAttempts: 0 },

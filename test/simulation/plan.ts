@@ -2,6 +2,7 @@
 import { fedIfDrawn, ofFeed, withWhatFeedsMiss } from './feed-stories.js';
 import type { FeedFaults } from './feed-model.js';
 import type { LedgerFaults } from './ledger-database.js';
+import { undisturbed, type PlannedRun } from './planned-run.js';
 import type { PlatformFaults } from './platform-model.js';
 import { randomOf, type Random } from './random.js';
 import type { ShopSettings, TableName } from './shop.js';
@@ -36,19 +37,6 @@ export interface Trap {
   readonly after: number;
   /** How long it is frozen, in milliseconds. */
   readonly forMs: number;
-}
-
-/** A run that is started, and what people do to it. */
-export interface PlannedRun {
-  /** `range`: a backfill of a whole table; `orders`: one of the orders. */
-  readonly kind: 'incremental' | 'live' | 'full' | 'mirror' | 'records' | 'replay' | 'range' | 'orders';
-  /** Milliseconds after the run before was started. */
-  readonly startAfter: number;
-  /** Whether it waits for the end of the one before it. */
-  readonly waits: boolean;
-  readonly intervention: 'cancel' | 'terminate' | 'pause' | 'setRate' | null;
-  /** Milliseconds after its start. */
-  readonly interveneAfter: number;
 }
 
 /**
@@ -287,13 +275,7 @@ function runsOf(random: Random, hot: boolean): PlannedRun[] {
 }
 
 function crossingRuns(random: Random): PlannedRun[] {
-  const run = (kind: PlannedRun['kind']): PlannedRun => ({
-    kind,
-    startAfter: random.between(0, 1000),
-    waits: false,
-    intervention: null,
-    interveneAfter: 0,
-  });
+  const run = (kind: PlannedRun['kind']): PlannedRun => undisturbed(kind, random.between(0, 1000));
   const others = Array.from({ length: random.between(7, 14) }, () =>
     run(random.pick(['incremental', 'incremental', 'range'])),
   );

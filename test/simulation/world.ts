@@ -15,7 +15,8 @@ import { START } from './globals.js';
 import { FeedModel } from './feed-model.js';
 import { Kernel, NothingScheduled, SimulatedProcess } from './kernel.js';
 import type { LedgerDatabase } from './ledger-database.js';
-import type { Plan, PlannedRun, Sizes, Trap } from './plan.js';
+import type { Plan, Sizes, Trap } from './plan.js';
+import { undisturbed, type PlannedRun } from './planned-run.js';
 import { PlatformModel } from './platform-model.js';
 import { randomOf, type Random } from './random.js';
 import { SCHEMAS, SHAPES, TABLES } from './shop.js';
@@ -269,7 +270,7 @@ export class World {
     for (let no = 1; !this.#isLastingOver; no++) {
       if (no > 1) await this.#kernel.sleep(10_000);
       this.#lastingId = `${workflowId}-${no}`;
-      await this.#perform(NOT_STOPPED, this.#lastingId);
+      await this.#perform(undisturbed('live'), this.#lastingId);
     }
   }
 
@@ -367,7 +368,7 @@ export class World {
     const workflowId = `parent-${this.#forParents.length + 1}`;
     const input = { sync: SYNC, mapping: 'customers', externalIds: [id] };
     const started = this.#kernel.sleep(this.#random.next() * 3000);
-    this.#forParents.push(started.then(() => this.#perform(BY_HAND, workflowId, ['backfill', input])));
+    this.#forParents.push(started.then(() => this.#perform(undisturbed('records'), workflowId, ['backfill', input])));
   }
 
   async #cancelAfter(workflowId: string, milliseconds: number): Promise<void> {
@@ -493,10 +494,6 @@ export class World {
     for (const what of seen) this.#chronicle.saw(what);
   }
 }
-
-/** Runs that nobody interferes with. */
-const BY_HAND: PlannedRun = { kind: 'records', startAfter: 0, waits: false, intervention: null, interveneAfter: 0 };
-const NOT_STOPPED: PlannedRun = { ...BY_HAND, kind: 'live' };
 
 /** The report of a run that has failed because it was incomplete. */
 function reportOf({ failure }: Pick<WorkflowExecution, 'failure'>): RunReport | null {

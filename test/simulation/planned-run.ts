@@ -1,0 +1,21 @@
+/** A run of a story that is started, and what people do to it. */
+export interface PlannedRun {
+  /** `range`: a backfill of a whole table; `orders`: one of the orders. */
+  readonly kind: 'incremental' | 'live' | 'full' | 'mirror' | 'records' | 'replay' | 'range' | 'orders';
+  /** Milliseconds after the run before was started. */
+  readonly startAfter: number;
+  /** Whether it waits for the end of the one before it. */
+  readonly waits: boolean;
+  readonly intervention: 'cancel' | 'terminate' | 'pause' | 'setRate' | null;
+  /** Milliseconds after its start. */
+  readonly interveneAfter: number;
+}
+
+/** A run that nobody interferes with. */
+export const undisturbed = (kind: PlannedRun['kind'], startAfter = 0, waits = false): PlannedRun => ({
+  kind,
+  startAfter,
+  waits,
+  intervention: null,
+  interveneAfter: 0,
+});
