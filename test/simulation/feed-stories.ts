@@ -26,7 +26,11 @@ export const withWhatFeedsMiss = (plan: Plan, seed: number): Plan => {
   const brief = withBriefChildren(plan, randomOf(seed, 'brief-children'));
   const worse = withBadChildren(brief, randomOf(seed, 'bad-children'));
   const hasty = withHastyRuns(worse, randomOf(seed, 'hasty'));
-  return withBriefParents(withLastingRun(hasty, randomOf(seed, 'lasting')), randomOf(seed, 'brief-parents'));
+  const lasting = withLoadToGoOnWith(
+    withLastingRun(hasty, randomOf(seed, 'lasting')),
+    randomOf(seed, 'load-to-go-on-with'),
+  );
+  return withBriefParents(lasting, randomOf(seed, 'brief-parents'));
 };
 
 /** Some of its runs follow the feed, until somebody cancels or terminates them; beside some of these, another one reads every row. */
@@ -187,6 +191,20 @@ const withLastingRun = (plan: Plan, random: Random): Plan => {
     },
   };
 };
+
+/** In half of these, the first run is stopped while it reads every row, and the one that goes on has to go on with that as well. */
+const withLoadToGoOnWith = (plan: Plan, random: Random): Plan =>
+  plan.lasting === null || random.chance(0.5)
+    ? plan
+    : {
+        ...plan,
+        sizes: { ...plan.sizes, partitionRows: random.between(2, 6) },
+        customers: Math.max(5, plan.customers),
+        runs: [
+          { ...undisturbed('incremental'), intervention: 'cancel', interveneAfter: random.between(2000, 10_000) },
+          ...plan.runs.filter(({ kind }) => kind !== 'incremental'),
+        ],
+      };
 
 /**
  * In a tenth of the stories with a feed, the parents of a few children come and go within seconds, while backfills read these children and look
