@@ -125,7 +125,7 @@ async function readInFlight(
     'in_flight_batches',
     `SELECT id, tenant_id AS "tenantId", CASE WHEN id <> ALL (CAST(:known AS bigint[])) THEN external_ids END AS "externalIds",
        NULL AS any
-     FROM batches WHERE mapping_id = :mapping AND state IN ('intended', 'sent') AND (low IS NULL OR ${INTERSECTS_KEYS})
+     FROM batches WHERE mapping_id = :mapping AND state IN ('intended', 'sent') AND ${INTERSECTS_KEYS}
      UNION ALL (SELECT NULL, NULL, NULL, 'pending' FROM batches WHERE mapping_id = :mapping AND state = 'pending' LIMIT 1)
      UNION ALL (SELECT NULL, NULL, NULL, 'doubt' FROM doubts WHERE mapping_id = :mapping AND until > clock_timestamp() LIMIT 1)`,
     {
