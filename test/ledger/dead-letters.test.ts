@@ -84,6 +84,27 @@ it('counts how often a row has failed, and deletes its dead letter once its reco
   expect(await times()).toEqual([]);
 });
 
+it('leaves the dead letters of other rows, and of other mappings, when a record is delivered', async () => {
+  const fails = async (...keys: string[]) => {
+    const letters = keys.map((key) => ({ ...deadLetterOf(2), sourceKey: [key] }));
+    await the.ledger.checkpoint(await newPartition(), await outcome(null, [], 'accepted', inBulk(letters)));
+    return the.mappingId;
+  };
+  const other = await fails('a');
+  await the.newMapping();
+  const own = await fails('a', 'b');
+  await deliver(await newPartition(), [record('a', '1')]);
+
+  const left = await the.database.query(
+    'SELECT mapping_id AS id, source_key AS key FROM partner_sync.dead_letters WHERE mapping_id = ANY ($1) ORDER BY id',
+    [[other, own]],
+  );
+  expect(left).toEqual([
+    { id: other, key: ['a'] },
+    { id: own, key: ['b'] },
+  ]);
+});
+
 it('closes the dead letter of a row that maps to another record by now, once that one waits', async () => {
   const lacking = {
     ...deadLetterOf(2),
