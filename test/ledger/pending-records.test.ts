@@ -294,6 +294,23 @@ it('does not send what was read before the row of a pending record was found as 
   expect((await claim(slow, [changed])).skipReasons).toEqual([undefined]);
 });
 
+it('is over once another copy of it is accepted, if it is in doubt whether the platform keeps it, and not if that is known', async () => {
+  const dead = await newPartition();
+  await claim(dead, [a]);
+  const successor = await the.ledger.partitions.acquire(dead.id);
+  const [left] = await the.ledger.batches.takeOverLeftBehind(successor);
+  const unknown = { outcomes: [the.sent(a, 'unknown')], pending: ['a'], dependencyWait: 3600 };
+  await the.ledger.batches.recover(successor, left!, unknown);
+  await hold(await newPartition(), [b]);
+
+  const read = await reading();
+  const claimed = await claim(successor, [a], read);
+  await the.ledger.checkpoint(successor, await outcome(claimed, [a, b], 'accepted', { readSeqs: read }));
+
+  const newer = [changed, record('b', '2')];
+  expect((await claim(await newPartition(), newer)).skipReasons).toEqual([undefined, 'pending']);
+});
+
 it('is not in doubt any more once a reading ahead of its turn has sent the same again', async () => {
   const dead = await newPartition();
   const rows = [a, b];
