@@ -59,7 +59,7 @@ export function mutationPage(record) {
 
 \`npm run mutation\` changes the code in one place at a time (a comparison, a condition, a value, a statement left out) and runs the tests
 that reach it. Such a mutant is killed if a test fails or does not end; if all pass, it has survived. Of the ledger, SQL is changed
-(\`<\` for \`<=\`, OR for AND, a condition that always holds, a lock left out), and its own tests and those of delivery are run on a real
+(\`<\` for \`<=\`, OR for AND, a condition that always holds, a lock left out), and those of its own tests and of delivery that send the statement are run on a real
 PostgreSQL. For other code, only tests that need no server are run, so a survivor may still be noticed by tests with real databases. The
 command writes this page from
 \`mutation.json\` beside it, in which each survivor gets its reason by hand.
@@ -84,7 +84,9 @@ const share = (part, all) => (all === 0 ? '' : `${((100 * part) / all).toFixed(1
 function ticked(text) {
   const short = text.length > 80 ? `${text.slice(0, 77)}...` : text;
   const cell = short.replaceAll('|', '\\|');
-  return cell.includes('`') ? `\`\` ${cell} \`\`` : `\`${cell}\``;
+  if (!cell.includes('`')) return `\`${cell}\``;
+  const space = cell.startsWith('`') || cell.endsWith('`') ? ' ' : '';
+  return `\`\`${space}${cell}${space}\`\``;
 }
 
 /** A table as the formatter of this repository leaves it. */
