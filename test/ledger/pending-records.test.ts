@@ -36,6 +36,19 @@ async function hold(partition: AcquiredPartition, records: readonly MappedRecord
   await the.ledger.batches.markSent(claimed.batches[0]!, 'platform-1');
   return notePending(partition, claimed, records, read);
 }
+/** Sends the records, and dies: it is in doubt whether the platform keeps them. Returns the partition as the next attempt holds it. */
+async function leaveInDoubt(records: readonly MappedRecord[]): Promise<AcquiredPartition> {
+  const dead = await newPartition();
+  await claim(dead, records);
+  const successor = await the.ledger.partitions.acquire(dead.id);
+  const [left] = await the.ledger.batches.takeOverLeftBehind(successor);
+  await the.ledger.batches.recover(successor, left!, {
+    outcomes: records.map((r) => the.sent(r, 'unknown')),
+    pending: records.map((r) => r.externalId),
+    dependencyWait: 3600,
+  });
+  return successor;
+}
 /** Writes that the row was read, but its record was contended. */
 async function queueAsContended(partition: AcquiredPartition, r: MappedRecord, read: Read): Promise<void> {
   const parts = { readSeqs: read, waiting: [the.queued(r)] };
@@ -168,12 +181,7 @@ it('does not send a pending record whose row has become a dead letter meanwhile'
 });
 
 it('does not send newer content of a record that may be pending, although its row was a dead letter meanwhile', async () => {
-  const dead = await newPartition();
-  await claim(dead, [a]);
-  const successor = await the.ledger.partitions.acquire(dead.id);
-  const [left] = await the.ledger.batches.takeOverLeftBehind(successor);
-  const recovered = { outcomes: [the.sent(a, 'unknown')], pending: ['a'], dependencyWait: 3600 };
-  await the.ledger.batches.recover(successor, left!, recovered);
+  const successor = await leaveInDoubt([a]);
 
   // Nothing was sent with that outcome, so the platform may be keeping what it had before.
   await the.ledger.checkpoint(successor, await outcome(null, [a], 'deadLettered'));
@@ -295,12 +303,7 @@ it('does not send what was read before the row of a pending record was found as 
 });
 
 it('is over once another copy of it is accepted, if it is in doubt whether the platform keeps it, and not if that is known', async () => {
-  const dead = await newPartition();
-  await claim(dead, [a]);
-  const successor = await the.ledger.partitions.acquire(dead.id);
-  const [left] = await the.ledger.batches.takeOverLeftBehind(successor);
-  const unknown = { outcomes: [the.sent(a, 'unknown')], pending: ['a'], dependencyWait: 3600 };
-  await the.ledger.batches.recover(successor, left!, unknown);
+  const successor = await leaveInDoubt([a]);
   await hold(await newPartition(), [b]);
 
   const read = await reading();
@@ -312,16 +315,8 @@ it('is over once another copy of it is accepted, if it is in doubt whether the p
 });
 
 it('is not in doubt any more once a reading ahead of its turn has sent the same again', async () => {
-  const dead = await newPartition();
   const rows = [a, b];
-  await claim(dead, rows);
-  const successor = await the.ledger.partitions.acquire(dead.id);
-  const [left] = await the.ledger.batches.takeOverLeftBehind(successor);
-  await the.ledger.batches.recover(successor, left!, {
-    outcomes: rows.map((r) => the.sent(r, 'unknown')),
-    pending: ['a', 'b'],
-    dependencyWait: 3600,
-  });
+  const successor = await leaveInDoubt(rows);
   // Another run has read one of the rows meanwhile, and counts it as waiting.
   const newer = record('b', '2');
   const other = await newPartition();

@@ -103,8 +103,10 @@ export class Checker {
     }
   }
 
-  /** A run in mode live that says `complete` has left nothing of any mapping. Others that end with it, or later, may have; rows that such
-   * a run may have read are delivered, and only looked at once more. */
+  /**
+   * A run in mode live that says `complete` has left nothing of any mapping. Others that end with it, or later, may have; rows that
+   * another run may have read are delivered, and only looked at once more.
+   */
   async nothingLeft(workflowId: string, { run, mode, outcome }: RunReport): Promise<void> {
     if (mode !== 'live' || outcome === 'incomplete' || !this.#database.isFree) return;
     const left = await this.#rows<{ mapping: string; waiting: number; changed: number; run: string }>(`

@@ -216,7 +216,7 @@ export class World {
     this.#temporal.faults = { deafAttempts: 0 };
     const none = { lostAnswer: 0, lostStatement: 0 };
     this.#database.turns.faults = none;
-    this.#source.faults = { ...this.#source.faults, lostQuery: 0, shortPage: 0, stalled: 0 };
+    this.#source.faults = { ...this.#source.faults, lostQuery: 0, shortPage: 0, stalled: 0, stalledById: 0 };
     this.#feed.faults = { forgotten: 0, lostAfter: [] };
     this.#platform.faults = {
       lostRequest: 0,
