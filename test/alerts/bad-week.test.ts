@@ -12,7 +12,7 @@ import { build } from '../pipeline/worker-process.js';
 import { FAULTS, tableOf, type Fault } from './faults-of-the-week.js';
 import { applyNightly, openWeek, type Week } from './week.js';
 
-beforeAll(build, 120_000);
+beforeAll(build);
 
 /** Seconds. */
 const PROMISED = 120;
@@ -105,5 +105,4 @@ it.runIf(isHere('Prometheus'))(
       }
     expect(notificationsOf(week, WELL)).toEqual([]);
   },
-  600_000,
 );

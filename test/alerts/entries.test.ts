@@ -81,7 +81,7 @@ describe.runIf(isHere('Prometheus'))('is caused, shown and ended:', () => {
       const { code, stderr } = await runInProcess([...args, SYNC], env);
       expect(code, stderr).toBe(0);
     }
-  }, 240_000);
+  });
   afterAll(async () => {
     await prometheus.stop();
     await end(worker);
@@ -112,29 +112,25 @@ describe.runIf(isHere('Prometheus'))('is caused, shown and ended:', () => {
   const until = (what: string, isSo: (now: readonly string[]) => boolean) =>
     eventually(what, async () => isSo(await wrong()), 90, 500);
 
-  it.each(Object.entries(PROOFS))(
-    '%s',
-    async (_, { shows, values, cause, fix }) => {
-      onTestFailed(() => console.error(worker.output().slice(-5000)));
-      const headings = Object.keys(shows);
-      const caused = await cause(entries);
-      const [latest] = await shop.state.query<{ run: string }>('SELECT max(id)::text AS run FROM partner_sync.runs');
-      const found = { sync: SYNC, ...latest, ...values, ...caused };
-      await until(`${headings.join(' and ')}: shown`, (now) => headings.every((heading) => now.includes(heading)));
-      await diagnose(shows, found, env, 'no');
-      const follow: Follow = async (named, pattern, answer) => {
-        const [line, ...others] = new Set(named.map((heading) => lineLike(entryOf(heading).fix, pattern)));
-        expect(others, 'the entries have the same line').toEqual([]);
-        if (line === 'worker')
-          return void (worker = await startMeasuredWorker(shop, { ...env, ...portsOf(worker) }, true));
-        const { code, stdout, stderr } = await execute(line!, found, env, answer);
-        expect(code, stdout + stderr).toBe(0);
-      };
-      await fix(entries, follow);
-      await until(`${headings.join(' and ')}: over`, (now) => headings.every((heading) => !now.includes(heading)));
-    },
-    180_000,
-  );
+  it.each(Object.entries(PROOFS))('%s', async (_, { shows, values, cause, fix }) => {
+    onTestFailed(() => console.error(worker.output().slice(-5000)));
+    const headings = Object.keys(shows);
+    const caused = await cause(entries);
+    const [latest] = await shop.state.query<{ run: string }>('SELECT max(id)::text AS run FROM partner_sync.runs');
+    const found = { sync: SYNC, ...latest, ...values, ...caused };
+    await until(`${headings.join(' and ')}: shown`, (now) => headings.every((heading) => now.includes(heading)));
+    await diagnose(shows, found, env, 'no');
+    const follow: Follow = async (named, pattern, answer) => {
+      const [line, ...others] = new Set(named.map((heading) => lineLike(entryOf(heading).fix, pattern)));
+      expect(others, 'the entries have the same line').toEqual([]);
+      if (line === 'worker')
+        return void (worker = await startMeasuredWorker(shop, { ...env, ...portsOf(worker) }, true));
+      const { code, stdout, stderr } = await execute(line!, found, env, answer);
+      expect(code, stdout + stderr).toBe(0);
+    };
+    await fix(entries, follow);
+    await until(`${headings.join(' and ')}: over`, (now) => headings.every((heading) => !now.includes(heading)));
+  });
 
   /** For a worker where Prometheus looks for this one. */
   const portsOf = ({ url, temporalUrl }: MeasuredWorker): Record<string, string> => ({

@@ -5,7 +5,7 @@ import { filesOf } from '../pipeline/shop-files.js';
 import { build, startWorkerProcess } from '../pipeline/worker-process.js';
 import { SECRET, startWebhook } from './targets.js';
 
-beforeAll(build, 240_000);
+beforeAll(build);
 
 it('the log of a worker names a target that cannot be notified by its index', async () => {
   const webhook = await startWebhook();

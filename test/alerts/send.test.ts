@@ -95,7 +95,7 @@ describe('a webhook', () => {
       (response) => response.end('x'.repeat(100_000)),
       { delivered: false, why: expect.stringContaining('429: too many requests') as string, retryAfter: 30_000 },
     ],
-  ])('is judged by its status, even if the body %s (%i)', { timeout: 30_000 }, async (_, status, answer, delivery) => {
+  ])('is judged by its status, even if the body %s (%i)', async (_, status, answer, delivery) => {
     const server = createHttpServer((__, response) => {
       response.writeHead(status, { 'retry-after': '30' });
       answer(response);
@@ -121,7 +121,7 @@ describe('a webhook', () => {
     });
   });
 
-  it('that accepts a connection and says nothing is given up', { timeout: 30_000 }, async () => {
+  it('that accepts a connection and says nothing is given up', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     onTestFinished(() => void server.close());

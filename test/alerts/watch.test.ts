@@ -11,7 +11,7 @@ import { filesOf } from '../pipeline/shop-files.js';
 import { build, startWorkerProcess } from '../pipeline/worker-process.js';
 import { SECRET, startWebhook, type Webhook } from './targets.js';
 
-beforeAll(build, 120_000);
+beforeAll(build);
 
 let shop: Shop;
 let webhook: Webhook;
@@ -364,4 +364,4 @@ it('a notification whose worker is killed while it sends it arrives by another o
   await shop.work();
   await eventually('it arrives', () => Promise.resolve(webhook.delivered().length > 0));
   expect(webhook.delivered()).toEqual(['problem failing']);
-}, 120_000);
+});

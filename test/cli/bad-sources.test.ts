@@ -112,7 +112,7 @@ describe.each(here(SERVERS))('$dialect.name', ({ dialect, cases, account, droppe
     database = await dialect.create();
     await database.run(`CREATE TABLE closed (id int PRIMARY KEY, name varchar(20));
       CREATE VIEW people_view AS SELECT id, name FROM closed;`);
-  }, 60_000);
+  });
   afterAll(() => database.drop());
 
   it.each<BadAddress>(cases)('%s', async (_title, change, code, says) => {

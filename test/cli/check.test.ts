@@ -14,7 +14,7 @@ beforeAll(async () => {
   source = await createDatabase();
   folder = mkdtempSync(join(tmpdir(), 'check-test-'));
   mkdirSync(join(folder, 'shop'));
-}, 120_000);
+});
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
   await source.drop();

@@ -27,7 +27,7 @@ beforeAll(async () => {
   shop = await openShop({ pushed: false, upload: { waitForPending: '1s' }, wait: '5m', env });
   await fill(shop, 30);
   worker = await startWorkerProcess(shop);
-}, 120_000);
+});
 afterAll(async () => {
   worker.child.kill('SIGTERM');
   await worker.ended;

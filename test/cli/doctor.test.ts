@@ -26,7 +26,7 @@ beforeAll(async () => {
   reader = `doctor_${new URL(shop.source.url).pathname.slice(1)}`;
   await shop.source.query(`CREATE ROLE ${reader} LOGIN PASSWORD 'hunter2'; GRANT USAGE ON SCHEMA shop TO ${reader};
     GRANT SELECT ON shop.customers, shop.orders TO ${reader}`);
-}, 120_000);
+});
 afterAll(async () => {
   await shop.source.query(`DROP OWNED BY ${reader}; DROP ROLE ${reader}`);
   await shop.close();
@@ -197,7 +197,7 @@ it('examines the workers: one lacks a variable, one has other files and another 
   expect(none.lines[0]).toMatchObject({ health: 'FAIL', what: expect.stringContaining('responds') as string });
   expect(none.stderr).toContain('no worker has answered yet; waiting for at most 40 s ...');
   expect(none.code).toBe(1);
-}, 300_000);
+});
 
 it('does not mention workers of this machine that were drained or killed, and says which one is frozen', async () => {
   const taskQueue = { PARTNER_SYNC_TASK_QUEUE: `${shop.taskQueue}-replaced` };
@@ -214,7 +214,7 @@ it('does not mention workers of this machine that were drained or killed, and sa
     `ok 1 on task queue ${taskQueue.PARTNER_SYNC_TASK_QUEUE}, which responds`,
     `FAIL ${frozen.identity} does not respond: it is frozen, or ended a moment ago`,
   ]);
-}, 120_000);
+});
 
 /** A worker as another machine would have it. `examineWorker` is what it does when it is asked. */
 async function workerElsewhere(
@@ -254,7 +254,7 @@ it('tells a worker of another machine that has ended from one that takes the que
     'FAIL 1@frozen does not respond: it is frozen, or ended a moment ago',
     expect.stringMatching(/^warn 1@ended has not asked for work since 20\d\d-/),
   ]);
-}, 120_000);
+});
 
 it('compares the file that the address of an SQLite source means in each folder, not the text of the address', async () => {
   const taskQueue = { PARTNER_SYNC_TASK_QUEUE: `${shop.taskQueue}-sqlite` };
@@ -274,4 +274,4 @@ it('compares the file that the address of an SQLite source means in each folder,
   const other = [`${started.identity} has other values than this machine: SOURCE_URL`];
   expect(await differences('sqlite:./shop.db')).toEqual(other);
   expect(await differences(`sqlite:${join(shop.folder, 'other.db')}`)).toEqual(other);
-}, 120_000);
+});

@@ -37,7 +37,7 @@ beforeAll(async () => {
   const body = JSON.stringify({ resources: [{ customerId: '7', name: 'By somebody else' }] });
   await (await shop.parts.platform()).uploadResources('customer', body, { onconflict: 'upsert' }, { tenant: 'north' });
   shop.proxy.forget();
-}, 180_000);
+});
 afterAll(() => shop.close());
 
 describe('the states of a record', () => {

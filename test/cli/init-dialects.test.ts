@@ -82,7 +82,7 @@ let december: Database;
 beforeAll(async () => {
   december = await createDatabase();
   await loadOnlineRetail(december.url);
-}, 120_000);
+});
 afterAll(() => december.drop());
 
 it.skipIf(!isHere('SQLite'))(
@@ -169,7 +169,7 @@ describe.each(here(CASES))('init on $dialect.name', ({ dialect, shop, untidy, li
         await database.run(`INSERT INTO ${table} VALUES ${values.slice(i, i + 1000).join(', ')}`);
     }
     await database.run(untidy);
-  }, 120_000);
+  });
   afterAll(async () => {
     await database.drop();
     rmSync(folder, { recursive: true, force: true });
@@ -193,7 +193,7 @@ describe.each(here(CASES))('init on $dialect.name', ({ dialect, shop, untidy, li
     });
     expect(read('shop/invoices.mapping.yaml')).toContain('customerId: { ref: customers, column: customer_id');
     expect(read('shop/customers.mapping.yaml')).toMatch(/\ncursor:\n {2}column: updated_at\n/);
-  }, 60_000);
+  });
 
   it('drafts a sync of untidy tables that passes check, and names what it could not use', async () => {
     const tables = ['Order', 'staff', 'nokey'];

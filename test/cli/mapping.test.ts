@@ -35,7 +35,7 @@ beforeAll(async () => {
   );
   await source.query(`CREATE TABLE people (id integer PRIMARY KEY, email text);
     INSERT INTO people VALUES (4711, 'Anna.Canary@Example.org'), (4712, 'canary'), (4713, NULL)`);
-}, 120_000);
+});
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
   await source.drop();

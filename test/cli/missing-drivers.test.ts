@@ -13,7 +13,7 @@ let project: InstalledProject;
 beforeAll(async () => {
   await build();
   project = installedProject();
-}, 120_000);
+});
 afterAll(() => project.remove());
 
 function inProject(...args: readonly string[]): Promise<CommandEnd> {

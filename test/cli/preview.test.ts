@@ -13,7 +13,7 @@ beforeAll(async () => {
   await fill(shop, 20);
   await shop.work();
   await shop.run();
-}, 120_000);
+});
 afterAll(() => shop.close());
 
 /** Every row of every table that partner-sync and the platform keep, and how far each sequence is. */
@@ -123,7 +123,7 @@ it('runs a plan as long as it is valid, and otherwise says what has changed', as
   await runInProcess(['preview', SYNC, '--out', file], shop.env);
   const run = await runInProcess(['run', SYNC, '--plan', file, '--json'], shop.env);
   expect(run.json<RunReport>().total).toMatchObject({ accepted: 3 });
-}, 240_000);
+});
 
 it('makes no plan for a run that marks records whose rows are gone, which nobody would have seen', async () => {
   const file = join(shop.folder, 'plan.json');
@@ -142,7 +142,7 @@ it('makes no plan for a run that marks records whose rows are gone, which nobody
   expect(await runInProcess(['run', SYNC, '--plan', file], shop.env)).toMatchObject({ code: 2 });
   const others = await runInProcess(['preview', SYNC, 'orders', '--mode', 'mirror', '--out', file], shop.env);
   expect(others.stdout).toContain('The plan is in');
-}, 120_000);
+});
 
 it('accepts only a plan that covers every row, and only for its own sync', async () => {
   const file = join(shop.folder, 'plan.json');

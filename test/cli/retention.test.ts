@@ -16,7 +16,7 @@ beforeAll(async () => {
   await fill(shop, 30);
   await shop.source.query(`UPDATE shop.customers SET email = 'broken' WHERE id IN (3, 4)`);
   await shop.run();
-}, 180_000);
+});
 afterAll(() => shop.close());
 
 /** Makes everything in the ledger so many days older. */

@@ -13,7 +13,7 @@ beforeAll(async () => {
   await build();
   shop = await openShop();
   await fill(shop, 3);
-}, 120_000);
+});
 afterAll(() => shop.close());
 
 /** Adds runs that ended more than 400 days ago, of which a sync keeps those among its latest. */

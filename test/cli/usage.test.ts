@@ -8,7 +8,7 @@ import { build } from '../pipeline/worker-process.js';
 import { partnerSync } from './command-line.js';
 import { runInProcess } from './in-process.js';
 
-beforeAll(build, 120_000);
+beforeAll(build);
 
 function pathsOf(command: Command, path: readonly string[] = []): string[][] {
   return [[...path], ...command.commands.flatMap((sub) => pathsOf(sub, [...path, sub.name()]))];

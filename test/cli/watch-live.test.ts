@@ -13,7 +13,7 @@ let server: SlotServer;
 beforeAll(async () => {
   await build();
   server = await startSlotServer();
-}, 120_000);
+});
 afterAll(() => server.stop());
 
 /** A command that somebody watches, and what it has written so far. */
@@ -45,7 +45,7 @@ it('says what the run does and what goes on with it, and ends with its report wh
   expect(await command.code).toBe(0);
   // One document, and no progress in it.
   expect(JSON.parse(command.written.stdout)).toMatchObject({ mode: 'live', outcome: 'complete' });
-}, 120_000);
+});
 
 it('leaves the run going at Ctrl-C, and says how to end it', async () => {
   const shop = await fedShop(server);
@@ -61,4 +61,4 @@ it('leaves the run going at Ctrl-C, and says how to end it', async () => {
   await shop.source.query(`UPDATE shop.customers SET name = 'Afterwards' WHERE id = 2`);
   await eventually('that the run goes on', async () => (await shop.stored('customer', '2'))?.['name'] === 'Afterwards');
   await runInProcess(['stop', SYNC], shop.env);
-}, 120_000);
+});

@@ -6,7 +6,7 @@ import { build } from '../pipeline/worker-process.js';
 import { partnerSync } from './command-line.js';
 import { runInProcess } from './in-process.js';
 
-beforeAll(build, 120_000);
+beforeAll(build);
 
 it('ends with its run, even while it waits for a reply of the workflow', async () => {
   const shop = await openShop();
@@ -24,7 +24,7 @@ it('ends with its run, even while it waits for a reply of the workflow', async (
   const { code, stderr } = await command;
   expect(code).toBe(1);
   expect(stderr).toContain('run_stopped: terminated: by hand');
-}, 20_000);
+});
 
 it('ends with its run, even right after it began to follow it', async () => {
   // The run ends between two looks, and later than the first.
@@ -40,7 +40,7 @@ it('ends with its run, even right after it began to follow it', async () => {
   // What was delivered is no longer in flight, and nothing is counted of which there is none.
   expect(stderr).toMatch(/customers: done in .*; 3 read, 3 accepted/);
   expect(stderr).not.toMatch(/\b0 /);
-}, 30_000);
+});
 
 it.each(['run', 'backfill'])(
   '%s --detach starts the workflow and leaves, before any worker has taken it up',

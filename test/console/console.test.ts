@@ -314,7 +314,7 @@ describe.skipIf(!isHere('Chromium'))('an action of the console', () => {
     await page.getByLabel('Reason').fill('new names');
     expect(await confirm(/^Let run \d+ of shop continue with customers$/)).toContain('approved');
     await reportOf(run);
-  }, 120_000);
+  });
 
   it('shows a command that fails as failed, with its message', async () => {
     await open('/actions/pause?sync=shop');

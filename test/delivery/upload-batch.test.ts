@@ -203,14 +203,14 @@ describe('when the platform fails at a batch again and again', () => {
       settled: 0,
     });
     expect(await uploaded(failingAt('p', 's'), ['p', 'q', 'r', 's'])).toMatchObject({ failed: ['p', 's'] });
-  }, 120_000);
+  });
 
   it('does not send each record by itself if it fails at everything', async () => {
     const { code, posts } = (await uploaded(failingAt(...IDS))) as { code: string; posts: number };
     expect(code).toBe('platform_failed');
     // Seven of the whole, then halves down to three single records, each of which is looked up.
     expect(posts).toBeLessThan(7 + 6 + 3 + 3);
-  }, 120_000);
+  });
 
   it('takes a record for accepted that the platform has stored all the same', async () => {
     const stored: Answer = (response, request) =>
@@ -221,7 +221,7 @@ describe('when the platform fails at a batch again and again', () => {
           })(response, request)
         : failingAt('b')(response, request);
     expect(await uploaded(stored)).toMatchObject({ failed: [], settled: 1 });
-  }, 120_000);
+  });
 });
 
 describe('when the attempt is cancelled', () => {

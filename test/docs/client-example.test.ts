@@ -17,7 +17,7 @@ beforeAll(async () => {
   database = await createDatabase('client-example');
   sandbox = await startForTest(database);
   mkdirSync(FOLDER, { recursive: true });
-}, 120_000);
+});
 afterAll(async () => {
   rmSync(FOLDER, { recursive: true, force: true });
   await sandbox.close();

@@ -40,7 +40,7 @@ beforeAll(async () => {
   cpSync(join(ROOT, 'mappings', 'online-retail'), join(mappings, 'online-retail'), { recursive: true });
   env = { ...stack.env, SHOP_URL: own.url, PARTNER_SYNC_MAPPINGS: mappings };
   worker = await startWorkerProcess(stack, env);
-}, 180_000);
+});
 afterAll(async () => {
   worker.child.kill('SIGTERM');
   await worker.ended;
@@ -84,4 +84,4 @@ it('lead from the address of a database to a verified sync', async () => {
   // The sample sent ten orders, and eleven customers: ten of their own and one more that an order refers to.
   expect(ends['run']!.stdout).toMatch(/total +250 +229 +21 +0 +0/);
   expect(ends['reconcile']!.stdout).toContain('0 differences: source and platform agree');
-}, 240_000);
+});

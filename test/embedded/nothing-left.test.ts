@@ -134,7 +134,7 @@ it('stops the stack of npm run dev if npm or the process that runs the stack is 
   await dev();
   process.kill([...seen].find(([, args]) => args.includes('partner-sync.js dev'))![0], 'SIGKILL');
   await none();
-}, 900_000);
+});
 
 it('ends the console if the npx that has started it is ended', async () => {
   await build();
@@ -144,27 +144,18 @@ it('ends the console if the npx that has started it is ended', async () => {
   await said(started, 'console ready');
   started.child.kill('SIGTERM');
   await none();
-}, 480_000);
+});
 
 it.each([
   { how: 'ends at its first failure', bail: ['--bail', '1'], killed: false },
   { how: 'is killed', bail: [], killed: true },
-])(
-  'leaves no server of the tests behind if the test run $how',
-  async ({ bail, killed }) => {
-    const vitest = [
-      join(ROOT, 'node_modules/vitest/vitest.mjs'),
-      'run',
-      '-c',
-      'test/embedded/cut-off/vitest.config.ts',
-    ];
-    const words = ['temporal server', `${folder}/of-its-own`];
-    const { child } = await start(process.execPath, [...vitest, ...bail], ROOT, words);
-    const ended = once(child, 'exit');
-    if (killed) child.kill('SIGKILL');
+])('leaves no server of the tests behind if the test run $how', async ({ bail, killed }) => {
+  const vitest = [join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', '-c', 'test/embedded/cut-off/vitest.config.ts'];
+  const words = ['temporal server', `${folder}/of-its-own`];
+  const { child } = await start(process.execPath, [...vitest, ...bail], ROOT, words);
+  const ended = once(child, 'exit');
+  if (killed) child.kill('SIGKILL');
 
-    expect((await ended)[0]).toBe(killed ? null : 1);
-    await none();
-  },
-  480_000,
-);
+  expect((await ended)[0]).toBe(killed ? null : 1);
+  await none();
+});

@@ -13,7 +13,7 @@ let folder: string;
 beforeAll(async () => {
   await build();
   folder = mkdtempSync(join(tmpdir(), 'partner-sync-needs-'));
-}, 120_000);
+});
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** `npm test` where nothing is on PATH, nothing in the cache, and no registry answers; vitest itself only shows its help. */

@@ -49,7 +49,7 @@ beforeAll(async () => {
   shop = await openShop();
   await fill(shop, 30);
   await shop.source.query(`INSERT INTO shop.customers (id, name, status) VALUES (99, repeat('x', 50), 'A')`);
-}, 120_000);
+});
 afterAll(async () => {
   await shop.close();
   project.remove();

@@ -14,7 +14,7 @@ const opened = async (handle: Promise<RunHandle>): Promise<RunHandle> => {
 beforeAll(async () => {
   shop = await openShop();
   await fill(shop, 10);
-}, 120_000);
+});
 afterAll(async () => {
   await Promise.all(open.map((handle) => handle.close()));
   await shop.close();

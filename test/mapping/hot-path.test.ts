@@ -130,7 +130,7 @@ describe('a record', () => {
     // Else the comparison would have compared nothing. Few draws vary much: of 120, 128 to more than 200 were written.
     expect(written).toBeGreaterThan(20);
     expect(failed).toBeGreaterThan(20);
-  }, 180_000);
+  });
 
   it.each(['customers', 'transactions'])('of the benchmark is proven valid by its plans: %s', async (name) => {
     const { spec: sync } = await loadSync(fileURLToPath(new URL('../../bench/mappings', import.meta.url)), 'bench', {

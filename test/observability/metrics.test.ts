@@ -7,7 +7,7 @@ import { build, startWorkerProcess } from '../pipeline/worker-process.js';
 import { end, look, scrape, startMeasuredWorker, valuesOf, type MeasuredWorker, type Sample } from './scrape.js';
 import { startTcpProxy } from './tcp-proxy.js';
 
-beforeAll(build, 120_000);
+beforeAll(build);
 
 /** Of a worker that tells of one tenant of the shop, and of one that nobody knows. */
 const TENANTS = { PARTNER_SYNC_METRICS_TENANTS: 'north, nowhere' };
@@ -45,7 +45,7 @@ describe('a worker that has done a run', () => {
       const found = await scrape(worker.url);
       return valuesOf(found, 'last_run')['shop incomplete'] === 1 && found;
     });
-  }, 120_000);
+  });
   afterAll(async () => {
     await end(worker);
     await shop.close();
@@ -227,7 +227,7 @@ it('is live and ready, and stays live without the ledger, whose silence /ready r
   expect(valuesOf(found, 'removal_plans_awaiting_approval')).toEqual({});
   await allow(true);
   await eventually('the worker is ready again', async () => (await look(url, '/ready')).status === 200);
-}, 120_000);
+});
 
 it('is not ready while Temporal does not answer, and is ready again afterwards', async () => {
   const shop = await openShop();
@@ -245,7 +245,7 @@ it('is not ready while Temporal does not answer, and is ready again afterwards',
   expect((await look(url, '/live')).status).toBe(200);
   await proxy.restore();
   await eventually('the worker is ready again', async () => (await look(url, '/ready')).status === 200);
-}, 120_000);
+});
 
 it('has counters at zero before its first run', async () => {
   const shop = await openShop();

@@ -10,7 +10,7 @@ import { build, CLI, startWorkerProcess } from '../pipeline/worker-process.js';
 import { workflowBundle } from '../workflow-bundle.js';
 import { startCollector, type CollectedSpan, type TraceCollector } from './trace-collector.js';
 
-beforeAll(build, 120_000);
+beforeAll(build);
 
 /** Variables that send traces to the collector as JSON. */
 const jsonTo = ({ url }: TraceCollector): Record<string, string> => ({
@@ -128,7 +128,7 @@ it('is one trace from the command to each request to the platform, and says noth
   expect(told.filter((secret) => secret.test(exported))).toEqual([]);
   expect(new Set(collector.heads.map(({ canary }) => canary))).toEqual(new Set(['for-the-collector']));
   expect(shop.proxy.requests.flatMap(({ headers }) => headers)).not.toContain('traceparent');
-}, 180_000);
+});
 
 it('begins with the workflow if a schedule or the Web UI starts it, and leaves its history as it was', async () => {
   const collector = await startCollector();
@@ -151,7 +151,7 @@ it('begins with the workflow if a schedule or the Web UI starts it, and leaves i
       await expect(
         Worker.runReplayHistory({ workflowBundle: await workflowBundle(traced) }, JSON.parse(history)),
       ).resolves.toBeUndefined();
-}, 180_000);
+});
 
 it('exports none of the traces that OTEL_TRACES_SAMPLER leaves out, wherever they begin', async () => {
   const collector = await startCollector();
@@ -168,7 +168,7 @@ it('exports none of the traces that OTEL_TRACES_SAMPLER leaves out, wherever the
   });
 
   expect(collector.bodies).toEqual([]);
-}, 180_000);
+});
 
 it.each(['refuses connections', 'never responds'])(
   'harms no run if the collector %s, and says so once',
@@ -189,7 +189,6 @@ it.each(['refuses connections', 'never responds'])(
     const types = how === 'never responds' ? ['application/x-protobuf'] : [];
     expect([...new Set(collector.heads.map(({ type }) => type))]).toEqual(types);
   },
-  180_000,
 );
 
 it('needs none of the packages while it is off, and names those that are missing when it is switched on', async () => {
@@ -214,4 +213,4 @@ it('needs none of the packages while it is off, and names those that are missing
     );
     expect(code).toBe(2);
   }
-}, 180_000);
+});

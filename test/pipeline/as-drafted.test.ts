@@ -183,5 +183,5 @@ describe.each(here(CASES))('a workshop as drafted from $dialect.name', (of) => {
     expect(await deadLetters(shop)).toEqual([]);
     expect((await withoutDrifted(shop)).differing).toEqual([]);
     expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
-  }, 180_000);
+  });
 });

@@ -70,5 +70,5 @@ describe.each(here(CASES))('a shop on $dialect.name with keys of 16 bytes', ({ d
       expect(explained).toMatchObject({ records: [{ acceptedHash: 'equal', platform: { kind: 'equal' } }] });
       expect(explained.records[0]!.row).not.toBeNull();
     }
-  }, 180_000);
+  });
 });

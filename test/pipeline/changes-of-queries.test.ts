@@ -119,7 +119,7 @@ describe.each(here(TEST_DIALECTS))('a query that goes by a change table of $name
     for (const sql of rows(dialect.numbers)) await database.run(sql);
     await shop.work();
     await follow(shop, (sql) => database.run(sql));
-  }, 180_000);
+  });
 });
 
 describe('a query that goes by a slot', () => {
@@ -154,7 +154,7 @@ describe('a query that goes by a slot', () => {
     await run('TRUNCATE order_lines');
     expect(await shop.run()).toMatchObject({ outcome: 'complete', total: { read: 59 } });
     expect(await stored(shop, 7)).not.toHaveProperty('best', 'sku-7');
-  }, 180_000);
+  });
 
   it('is followed live, also by what changes in another table', async () => {
     const { shop, call, run } = await fed();
@@ -177,7 +177,7 @@ describe('a query that goes by a slot', () => {
     });
     await live.cancel();
     expect(await reportOf(live)).toMatchObject({ outcome: 'complete' });
-  }, 180_000);
+  });
 
   it('is told of more rows than one page has, by one change of another table', async () => {
     const { shop, call, run } = await fed();
@@ -189,7 +189,7 @@ describe('a query that goes by a slot', () => {
     await run(`UPDATE segments SET label = 'new'`);
     expect(await shop.run()).toMatchObject({ outcome: 'complete', total: { read: 4500, accepted: 4500 } });
     expect(await stored(shop, 4500)).toMatchObject({ label: 'new' });
-  }, 180_000);
+  });
 
   it('is looked at by check: tables that it reads and does not name, columns that do not exist or fit, and keys that are not told', async () => {
     const { call, run } = await fed(`

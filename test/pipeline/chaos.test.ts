@@ -19,7 +19,7 @@ import { build, startWorkerProcess, type WorkerProcess } from './worker-process.
 const MOMENTS = inCampaign(5, 20);
 const CUSTOMERS = inCampaign(800, 1500);
 
-beforeAll(build, 120_000);
+beforeAll(build);
 
 it.each(seeds())(
   `loses and duplicates nothing through ${MOMENTS} faults at random moments (TEST_SEED=%i)`,
@@ -64,7 +64,6 @@ it.each(seeds())(
     expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
     expect(await twiceAtOnce(shop)).toEqual([]);
   },
-  1_500_000,
 );
 
 /** Changes every row and starts a run over them, unless one is still on its way. */

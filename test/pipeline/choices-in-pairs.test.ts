@@ -99,5 +99,4 @@ it.each(ROWS.map((row, i) => [i + 1, row] as const))(
     expect(await shop.differences()).toBe(0);
     expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
   },
-  120_000,
 );

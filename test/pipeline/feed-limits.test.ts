@@ -235,4 +235,4 @@ it('fences off a run that reads the slot while it is given up, which begins agai
   const latest = shop.client.workflow.getHandle(run.workflowId);
   await latest.cancel();
   expect(await reportOf(latest)).toMatchObject({ outcome: 'complete' });
-}, 120_000);
+});

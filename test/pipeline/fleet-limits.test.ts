@@ -9,7 +9,7 @@ import { build, startWorkerProcess } from './worker-process.js';
 const AT_ONCE = 4;
 const PER_SECOND = 10;
 
-beforeAll(build, 120_000);
+beforeAll(build);
 
 /** The most requests within `seconds`, whenever these begin. */
 const mostWithin = (requests: readonly PassedRequest[], seconds: number): number =>
@@ -74,7 +74,7 @@ it('holds a sync to its requests at once and a second while a worker starts and 
   // The limits are used in full as well.
   for (const phase of [together, alone])
     expect((phase.at(-1)!.at - phase[0]!.at) / 1000).toBeLessThan((2 * phase.length) / PER_SECOND);
-}, 500_000);
+});
 
 it('holds every command to a Retry-After that a worker has heard', async () => {
   // Longer than the commands take to begin, on a machine that does much else.
@@ -108,4 +108,4 @@ it('holds every command to a Retry-After that a worker has heard', async () => {
   const [told, ...later] = shop.proxy.requests;
   expect(later.filter(({ method }) => method === 'GET').length).toBeGreaterThanOrEqual(CUSTOMERS + 1);
   expect(later.filter(({ at }) => at < told!.at + PAUSE * 1000)).toEqual([]);
-}, 120_000);
+});

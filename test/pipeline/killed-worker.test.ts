@@ -5,7 +5,7 @@ import { eventually, fill, NO_OPEN_ENDS, openEnds, openShop } from './shop.js';
 import { noteWhatComes, twiceAtOnce, twiceInLedger } from './twice-at-once.js';
 import { build, startWorkerProcess } from './worker-process.js';
 
-beforeAll(build, 120_000);
+beforeAll(build);
 
 it('finishes a run whose worker is killed three times, with no record ever in two unfinished batches', async () => {
   const shop = await openShop({
@@ -39,7 +39,7 @@ it('finishes a run whose worker is killed three times, with no record ever in tw
   expect(await twiceAtOnce(shop)).toEqual([]);
   expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
   expect(await shop.differences()).toBe(0);
-}, 300_000);
+});
 
 it('lets a frozen worker resume without harm', async () => {
   const shop = await openShop({
@@ -74,4 +74,4 @@ it('lets a frozen worker resume without harm', async () => {
   expect(await twiceAtOnce(shop)).toEqual([]);
   expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
   expect(await shop.differences()).toBe(0);
-}, 300_000);
+});

@@ -49,7 +49,7 @@ it('start a run, leave it alone for as long as it follows, and start another one
   await handle.delete();
   await shop.client.workflow.getHandle(second.workflow_id).cancel();
   await eventually('that it has ended', async () => (await runs())[1]?.outcome !== null);
-}, 180_000);
+});
 
 it('leave no trace of starts beside a run that somebody has started, and start one once that has ended', async () => {
   const shop = await fedShop(server, { env: { TEMPORAL_NAMESPACE: await createNamespace() } });
@@ -85,4 +85,4 @@ it('leave no trace of starts beside a run that somebody has started, and start o
   await handle.delete();
   await shop.client.workflow.getHandle(next.workflow_id).cancel();
   await eventually('that it has ended', async () => (await runs())[1]?.outcome !== null);
-}, 180_000);
+});

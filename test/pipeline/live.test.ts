@@ -223,7 +223,7 @@ it('uses changed files in its next run, which begins by itself: a mapping that i
   const last = shop.client.workflow.getHandle(run.workflowId);
   await last.cancel();
   expect(await reportOf(last)).toMatchObject({ outcome: 'complete', run: '2' });
-}, 200_000);
+});
 
 it('leaves out a mapping whose column is gone, goes on with the others, and takes it in again once the column is back', async () => {
   const shop = await fedShop();
@@ -246,4 +246,4 @@ it('leaves out a mapping whose column is gone, goes on with the others, and take
   const last = shop.client.workflow.getHandle(run.workflowId);
   await last.cancel();
   expect(await reportOf(last)).toMatchObject({ outcome: 'complete' });
-}, 200_000);
+});

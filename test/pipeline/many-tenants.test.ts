@@ -62,44 +62,40 @@ function acceptEverything(shop: Shop): { readonly got: Map<string, number> } {
   return { got };
 }
 
-it(
-  `delivers the rows of ${TENANTS} tenants, each to its own, with a bounded number in flight`,
-  { timeout: 600_000 },
-  async () => {
-    const shop = await shopForTest({ files: FILES });
-    await shop.source.query(SOURCE);
-    const { got } = acceptEverything(shop);
-    let most = 0;
-    const watch = setInterval(() => {
-      void shop.state
-        .query<{ n: number }>(
-          `SELECT coalesce(sum(records), 0)::int AS n FROM partner_sync.batches WHERE state IN ('intended', 'sent')`,
-        )
-        .then(([row]) => (most = Math.max(most, row!.n)))
-        .catch(() => undefined);
-    }, 200);
+it(`delivers the rows of ${TENANTS} tenants, each to its own, with a bounded number in flight`, async () => {
+  const shop = await shopForTest({ files: FILES });
+  await shop.source.query(SOURCE);
+  const { got } = acceptEverything(shop);
+  let most = 0;
+  const watch = setInterval(() => {
+    void shop.state
+      .query<{ n: number }>(
+        `SELECT coalesce(sum(records), 0)::int AS n FROM partner_sync.batches WHERE state IN ('intended', 'sent')`,
+      )
+      .then(([row]) => (most = Math.max(most, row!.n)))
+      .catch(() => undefined);
+  }, 200);
 
-    const even = await shop.run({ mappings: ['even'] });
-    const requestsEven = shop.proxy.uploads();
-    shop.proxy.forget();
-    const evenRows = await shop.source.query<{ id: number; tenant: string }>('TABLE shop.even');
-    expect(even).toMatchObject({ outcome: 'complete', total: { read: EVEN_ROWS, accepted: EVEN_ROWS } });
-    expect(got.size).toBe(EVEN_ROWS);
-    expect(evenRows.filter(({ id, tenant }) => !got.has(`${tenant.replace('p', 't')}/${id}`))).toEqual([]);
-    // Tenant by tenant: hardly more requests than tenants.
-    expect(requestsEven).toBeLessThan(1.01 * TENANTS);
+  const even = await shop.run({ mappings: ['even'] });
+  const requestsEven = shop.proxy.uploads();
+  shop.proxy.forget();
+  const evenRows = await shop.source.query<{ id: number; tenant: string }>('TABLE shop.even');
+  expect(even).toMatchObject({ outcome: 'complete', total: { read: EVEN_ROWS, accepted: EVEN_ROWS } });
+  expect(got.size).toBe(EVEN_ROWS);
+  expect(evenRows.filter(({ id, tenant }) => !got.has(`${tenant.replace('p', 't')}/${id}`))).toEqual([]);
+  // Tenant by tenant: hardly more requests than tenants.
+  expect(requestsEven).toBeLessThan(1.01 * TENANTS);
 
-    got.clear();
-    const skewed = await shop.run({ mappings: ['skewed'] });
-    clearInterval(watch);
-    const skewedRows = await shop.source.query<{ id: number; tenant: string }>('TABLE shop.skewed');
-    expect(skewed).toMatchObject({ outcome: 'complete', total: { read: SKEWED_ROWS, accepted: SKEWED_ROWS } });
-    expect(got.size).toBe(SKEWED_ROWS);
-    expect(skewedRows.filter(({ id, tenant }) => !got.has(`${tenant.replace('p', 't')}/${id}`))).toEqual([]);
-    // One tenant's rows fill their batches; each of the others needs one.
-    expect(shop.proxy.uploads()).toBeLessThan(SKEWED_ROWS / 10 + (SKEWED_ROWS * 0.9) / 500 + 20);
-    // Three chunks, each of less than 16,000 rows and the page that fills it, and not the table.
-    expect(most).toBeGreaterThan(0);
-    expect(most).toBeLessThan(3 * 18_000);
-  },
-);
+  got.clear();
+  const skewed = await shop.run({ mappings: ['skewed'] });
+  clearInterval(watch);
+  const skewedRows = await shop.source.query<{ id: number; tenant: string }>('TABLE shop.skewed');
+  expect(skewed).toMatchObject({ outcome: 'complete', total: { read: SKEWED_ROWS, accepted: SKEWED_ROWS } });
+  expect(got.size).toBe(SKEWED_ROWS);
+  expect(skewedRows.filter(({ id, tenant }) => !got.has(`${tenant.replace('p', 't')}/${id}`))).toEqual([]);
+  // One tenant's rows fill their batches; each of the others needs one.
+  expect(shop.proxy.uploads()).toBeLessThan(SKEWED_ROWS / 10 + (SKEWED_ROWS * 0.9) / 500 + 20);
+  // Three chunks, each of less than 16,000 rows and the page that fills it, and not the table.
+  expect(most).toBeGreaterThan(0);
+  expect(most).toBeLessThan(3 * 18_000);
+});

@@ -61,7 +61,7 @@ it('finds what no feed has told, and says so in a report of its own, while chang
   await run.cancel();
   expect(await reportOf(run)).toMatchObject({ outcome: 'complete' });
   expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
-}, 200_000);
+});
 
 it('leaves rows that are deleted while it reads to the run in mode live, which marks them once all is read', async () => {
   const { shop, run } = await followed(20);
@@ -88,7 +88,7 @@ it('leaves rows that are deleted while it reads to the run in mode live, which m
   await run.cancel();
   expect(await reportOf(run)).toMatchObject({ outcome: 'complete' });
   expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
-}, 200_000);
+});
 
 it('lets a run in mode live begin beside it, as one does each day', async () => {
   const { shop, run } = await followed(20);
@@ -108,7 +108,7 @@ it('lets a run in mode live begin beside it, as one does each day', async () => 
   await live.cancel();
   expect(await reportOf(live)).toMatchObject({ outcome: 'complete' });
   expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
-}, 200_000);
+});
 
 const modesWithLease = async ({ state }: Shop): Promise<string> => {
   const runs = await state.query<{ mode: string }>(

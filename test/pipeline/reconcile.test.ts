@@ -42,7 +42,7 @@ beforeAll(async () => {
   view = composeView(shop.env);
   await shop.source.query(`CREATE SCHEMA kept; CREATE TABLE kept.customers AS TABLE shop.customers;
     CREATE TABLE kept.lines AS TABLE shop.lines`);
-}, 180_000);
+});
 afterAll(async () => {
   await view.close();
   await shop.close();

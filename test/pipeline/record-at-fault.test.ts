@@ -33,4 +33,4 @@ it('wait, while all others are delivered, and are delivered once the platform is
   expect((await shop.run()).outcome).toBe('complete');
   expect(await shop.differences()).toBe(0);
   expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
-}, 180_000);
+});

@@ -103,7 +103,7 @@ it('a mirror run after a restore sends again what was sent since, and reconcile 
   expect(await email(shop, 1)).toBe('c1@example.org');
   expect(await shop.differences()).toBe(0);
   expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
-}, 120_000);
+});
 
 it('a run with a new ledger sends every row, and does not know the records of rows that are gone', async () => {
   const before = await filled();
@@ -123,4 +123,4 @@ it('a run with a new ledger sends every row, and does not know the records of ro
   expect(report.removals).toMatchObject([{ records: 0 }]);
   expect(await status(before, 3)).toBe('active');
   expect(await shop.reconcile('customers')).toMatchObject({ rows: 5, equal: 5, extra: 0 });
-}, 120_000);
+});

@@ -34,7 +34,7 @@ it('sends the first rows of each mapping and the parents that they refer to, and
   const whole = await shop.run();
   expect(whole).toMatchObject({ outcome: 'complete', total: { read: 150, accepted: 138, unchanged: 12 } });
   expect(await shop.differences()).toBe(0);
-}, 120_000);
+});
 
 it('fetches the parents of parents first, so that nothing has to wait', async () => {
   const shop = await shopForTest();
@@ -47,7 +47,7 @@ it('fetches the parents of parents first, so that nothing has to wait', async ()
     'SELECT count(*)::int AS posts FROM partner_sync.batches',
   );
   expect(batches).toEqual({ posts: 3 });
-}, 120_000);
+});
 
 it('keeps the position of earlier runs, and counts a failing row', async () => {
   const shop = await shopForTest();
@@ -63,13 +63,13 @@ it('keeps the position of earlier runs, and counts a failing row', async () => {
     total: { read: 6, unchanged: 5, deadLettered: 1 },
   });
   expect(await positions(shop)).toEqual(before);
-}, 120_000);
+});
 
 it('reports a line for a table without rows', async () => {
   const shop = await shopForTest();
   const { mappings } = await shop.run({ limit: 2, mappings: ['customers'] });
   expect(mappings).toMatchObject([{ mapping: 'customers', read: 0 }]);
-}, 60_000);
+});
 
 it('refuses a mode, and mappings that mark records as deleted, before anything is sent', async () => {
   const shop = await shopForTest();
@@ -93,4 +93,4 @@ fields: { customerId: id, name: name, email: email }
   expect(await refused({ limit: 2 })).toMatchObject({ type: 'input_invalid', message: /customers; name the others/ });
   expect(await stored(shop)).toEqual({});
   await eventually('the lease is free', async () => (await openEnds(shop))['leases'] === 0);
-}, 60_000);
+});

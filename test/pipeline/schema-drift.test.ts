@@ -58,7 +58,7 @@ it('skips a mapping whose column is gone and those that refer to it, but no othe
     'schema: customer\nsource: { table: shop.customers }\nkey: [id]\nfields: { customerId: id, name: name, email: mail }\n',
   );
   expect(await shop.run()).toMatchObject({ outcome: 'complete' });
-}, 120_000);
+});
 
 it('skips a mapping for a changed type until it is accepted, but not for a longer text', async () => {
   const shop = await shopWithProducts();
@@ -86,7 +86,7 @@ it('skips a mapping for a changed type until it is accepted, but not for a longe
   expect(accepted.skipped).toBeUndefined();
   expect(namesOf(accepted)).toContain('customers');
   expect((await shop.run()).skipped).toBeUndefined();
-}, 120_000);
+});
 
 it('reports a new column once, and an unread column that is gone', async () => {
   const shop = await shopWithProducts();
@@ -100,7 +100,7 @@ it('reports a new column once, and an unread column that is gone', async () => {
   await shop.source.query('ALTER TABLE shop.products DROP colour');
   expect((await shop.run()).notes).toMatchObject([{ message: 'shop.products: the column colour (text) is gone' }]);
   expect((await shop.run()).notes).toBeUndefined();
-}, 120_000);
+});
 
 it('skips a mapping whose table is gone, on its first run too', async () => {
   const shop = await shopWithProducts();
@@ -108,7 +108,7 @@ it('skips a mapping whose table is gone, on its first run too', async () => {
   const report = await shop.run();
   expect(report).toMatchObject({ outcome: 'incomplete', total: { read: 6, accepted: 6 } });
   expect(report.skipped).toMatchObject([{ mapping: 'products', code: 'source_changed', message: /42P01/ }]);
-}, 120_000);
+});
 
 it('does not mistake a wrong password for a change of every table', async () => {
   const shop = await shopForTest();
@@ -117,4 +117,4 @@ it('does not mistake a wrong password for a change of every table', async () => 
     `source: { connection: 'postgres://nobody:wrong@${new URL(shop.source.url).host}/nowhere' }\ntenant: north\n`,
   );
   expect(await failureOf(await shop.start('sync', { sync: SYNC }))).toMatchObject({ type: 'config_invalid' });
-}, 60_000);
+});

@@ -83,7 +83,7 @@ it('delivers what is new of a small tenant, also what comes while the run works,
   expect(next.total.unchanged).toBeGreaterThanOrEqual(3);
   expect(await shop.differences()).toBe(0);
   expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
-}, 300_000);
+});
 
 const withoutCursor = (mapping: string): string => filesOf({})[mapping]!.replace(/^cursor: .*\n/m, '');
 
@@ -98,23 +98,19 @@ it.each([
       ]),
     ),
   ],
-])(
-  'delivers the rows of a small tenant ahead of those of a large one in a first load%s',
-  async (_, files) => {
-    const shop = await slowShop(2_000, { loaded: false, files });
-    await bulkUpdate(shop);
-    await newCustomer(shop, 100_001);
-    const run = await shop.start('sync', { sync: 'shop', mode: 'full' });
-    await eventually('the line is there', async () => (await shop.stored('line', 's100001-1', 'south')) !== null);
-    expect(await onPlatform(shop, 'north')).toBeLessThan(LARGE);
+])('delivers the rows of a small tenant ahead of those of a large one in a first load%s', async (_, files) => {
+  const shop = await slowShop(2_000, { loaded: false, files });
+  await bulkUpdate(shop);
+  await newCustomer(shop, 100_001);
+  const run = await shop.start('sync', { sync: 'shop', mode: 'full' });
+  await eventually('the line is there', async () => (await shop.stored('line', 's100001-1', 'south')) !== null);
+  expect(await onPlatform(shop, 'north')).toBeLessThan(LARGE);
 
-    shop.proxy.fail(undefined);
-    expect(await reportOf(run)).toMatchObject({ outcome: 'complete', total: { read: LARGE + 9, accepted: LARGE + 9 } });
-    expect(await shop.differences()).toBe(0);
-    expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
-  },
-  300_000,
-);
+  shop.proxy.fail(undefined);
+  expect(await reportOf(run)).toMatchObject({ outcome: 'complete', total: { read: LARGE + 9, accepted: LARGE + 9 } });
+  expect(await shop.differences()).toBe(0);
+  expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
+});
 
 it('settles what a round has left open whose records were all refused, before the run ends', async () => {
   const shop = await slowShop(1_000, { inDoubtDelay: '4s', batchSize: 50, south: REFUSED });
@@ -133,7 +129,7 @@ it('settles what a round has left open whose records were all refused, before th
   const next = await shop.run();
   expect(next).toMatchObject({ outcome: 'complete', total: { deadLettered: 0 } });
   expect(await onPlatform(shop, 'south')).toBe(southBefore + 25);
-}, 400_000);
+});
 
 /** A run that has been opened, of which a test does the rounds itself. */
 async function openedRun(shop: Shop) {

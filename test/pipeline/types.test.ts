@@ -35,7 +35,7 @@ describe.each(here(TEST_DIALECTS))('a table of $name with every type that docs/t
     const arrived = await arrivals(shop, mapping!, cases);
     expect(arrived.map(short)).toEqual(cases.map((c, i) => short(expectedOf(c, i))));
     expect(arrived).toEqual(cases.map(expectedOf));
-  }, 240_000);
+  });
 });
 
 const nothing = (): Promise<void> => Promise.resolve();

@@ -27,7 +27,7 @@ beforeAll(async () => {
        CASE i % 5 WHEN 0 THEN NULL WHEN 1 THEN '' WHEN 2 THEN E'line\\nline' WHEN 3 THEN '😀' ELSE repeat('long ', i) END
      FROM generate_series(1, ${ROWS}) i`,
   );
-}, 60_000);
+});
 afterAll(() => database.drop());
 
 it('gives the same records, keys, tenants and dead letters', async () => {

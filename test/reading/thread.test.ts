@@ -31,7 +31,7 @@ beforeAll(async () => {
      INSERT INTO people SELECT i, CASE WHEN i % 7 = 0 THEN 'Zoë "' || i || '" 😀' ELSE 'n' || i END,
        CASE WHEN i % 100 = 0 THEN 'nobody' WHEN i % 3 = 0 THEN 'b' ELSE 'a' END FROM generate_series(1, ${ROWS}) i`,
   );
-}, 120_000);
+});
 afterAll(() => database.drop());
 
 /** The sync's only mapping, and its source read here and in a thread. */

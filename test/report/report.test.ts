@@ -35,7 +35,7 @@ beforeAll(async () => {
   await shop.source.query(`UPDATE shop.customers SET email = 'no address' WHERE id % 3 = 0`);
   await shop.source.query(`UPDATE shop.customers SET name = 'Changed' WHERE id % 5 = 1`);
   report = await shop.run({ mode: 'full' });
-}, 120_000);
+});
 afterAll(async () => {
   await shop?.close();
   rmSync(folder, { recursive: true, force: true });

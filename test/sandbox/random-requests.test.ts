@@ -367,7 +367,7 @@ describe('the sandbox', () => {
     // What the first rounds leave is code and caches; the later ones leave nothing.
     expect(sizes.at(-1)! - sizes[1]!, sizes.join(', ')).toBeLessThan(5_000_000);
     expect((await send('GET', '/health')).status).toBe(200);
-  }, 300_000);
+  });
 
   it('survives connections that do not speak HTTP', async () => {
     const { hostname, port } = new URL(sandbox.url);

@@ -179,7 +179,7 @@ describe('descriptions of people in English', () => {
       }),
       { numRuns: 1_500 },
     );
-  }, 180_000);
+  });
 });
 
 const vocabulary = vocabularyOf(HOTEL[0]!, HOTEL, 'guest');
@@ -257,5 +257,5 @@ describe('the description of a condition', () => {
       }),
       { numRuns: 1_000 },
     );
-  }, 180_000);
+  });
 });

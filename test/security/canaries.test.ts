@@ -174,7 +174,7 @@ beforeAll(async () => {
   temporalDatabase();
   outputs['written files'] = filesIn(shop.folder);
   outputs['command lines'] = Object.fromEntries(shop.commandLines().map((line, n) => [String(n), line]));
-}, 600_000);
+});
 
 afterAll(async () => {
   for (const server of servers) server.close();

@@ -8,7 +8,7 @@ import { readPage } from '../docs/pages.js';
 import { fill, openShop, SYNC, type Shop } from '../pipeline/shop.js';
 import { build, startWorkerProcess } from '../pipeline/worker-process.js';
 
-beforeAll(build, 200_000);
+beforeAll(build);
 
 /** The statements of the page that name a role, with what exists here in the place of the examples. */
 async function accountsOfThePage(database: Database, roles: readonly string[], also: Record<string, string> = {}) {
@@ -86,7 +86,7 @@ describe('the account of the source', () => {
         'CREATE TABLE shop.mine (id int)',
       ]),
     ).toEqual([READ_ONLY, READ_ONLY, PRIVILEGE, null, PRIVILEGE, PRIVILEGE, PRIVILEGE]);
-  }, 180_000);
+  });
 });
 
 describe('the accounts of the ledger', () => {
@@ -113,7 +113,7 @@ describe('the accounts of the ledger', () => {
     ).toEqual(Array(7).fill(PRIVILEGE));
     for (const statement of ['UPDATE partner_sync.audit SET who = NULL', 'DELETE FROM partner_sync.audit'])
       expect(await refusals(url, [statement]), statement).not.toEqual([null]);
-  }, 180_000);
+  });
 
   it('let somebody look who may only look', async () => {
     const shop = await filledShop();
@@ -142,5 +142,5 @@ describe('the accounts of the ledger', () => {
       PRIVILEGE,
       PRIVILEGE,
     ]);
-  }, 180_000);
+  });
 });

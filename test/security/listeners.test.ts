@@ -7,7 +7,7 @@ import { freePort } from '../../src/embedded/ports.js';
 import { JWT_SECRET, openShop } from '../pipeline/shop.js';
 import { build, CLI, startWorkerProcess } from '../pipeline/worker-process.js';
 
-beforeAll(build, 200_000);
+beforeAll(build);
 
 /** The addresses on which a process listens, as Linux writes them, in hexadecimal and without ports. */
 function listeningOn(pid: number): string[] {
@@ -67,7 +67,7 @@ it('a worker with metrics, the console and the sandbox listen on 127.0.0.1, each
   // What it looks like otherwise.
   const open = ['sandbox', '--port', '0', '--host', '0.0.0.0'];
   expect(listeningOn(await start(open, sandbox, 'http://'))).toEqual(['00000000']);
-}, 240_000);
+});
 
 it('the console refuses to be reached by others without a login', async () => {
   await expect(start(['console', '--port', '0', '--host', '0.0.0.0'], {}, 'console ready')).rejects.toThrow(

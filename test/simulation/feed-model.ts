@@ -1,14 +1,22 @@
 /** A simulated change feed: the keys of all changes in the order of their commits, until they are confirmed. */
 import { PartnerSyncError } from '../../src/domain/errors.js';
-import type { ChangeFeed, ChangeGroup, FeedPosition } from '../../src/domain/source/change-feed.js';
+import type { ChangeFeed, ChangeGroup, FeedPosition, FeedTable } from '../../src/domain/source/change-feed.js';
 import type { SourceKey } from '../../src/domain/source/source.js';
 import type { Random } from './random.js';
 
 export interface FeedFaults {
   /** How likely the source forgets that changes were confirmed. */
   readonly forgotten: number;
+  /** How likely it does not tell which row of a table a change was of. */
+  readonly unnamed: number;
   /** After how many milliseconds somebody creates the slot anew, each time. */
   readonly lostAfter: readonly number[];
+}
+
+/** What it reports of a table: the key of a row, or why it has none. */
+interface Reported {
+  readonly table: string;
+  readonly what: SourceKey | 'unnamed' | 'truncated';
 }
 
 /** Asks the source, which takes time and may fail; `answer` is called in between. */
@@ -18,7 +26,7 @@ export class FeedModel {
   readonly #random: Random;
   readonly #tables: Readonly<Record<string, { readonly key: readonly string[] }>>;
   readonly #saw: (what: string) => void;
-  readonly #changes: { readonly table: string; readonly key: SourceKey }[] = [];
+  readonly #changes: Reported[] = [];
   #confirmed = 0;
   faults: FeedFaults;
 
@@ -36,7 +44,15 @@ export class FeedModel {
 
   /** A row has changed, or is gone, in a transaction that commits now. */
   add(table: string, key: SourceKey): void {
-    this.#changes.push({ table, key });
+    const isUnnamed = this.#random.chance(this.faults.unnamed);
+    if (isUnnamed) this.#saw('a change was not named');
+    this.#changes.push({ table, what: isUnnamed ? 'unnamed' : key });
+  }
+
+  /** All rows of the table are gone. */
+  truncate(table: string): void {
+    this.#saw('a table was truncated');
+    this.#changes.push({ table, what: 'truncated' });
   }
 
   /** The slot is dropped and created again: nobody can read what has not been read before. */
@@ -85,14 +101,16 @@ export class FeedModel {
       at += changes.length;
       // In the middle of a transaction.
       const isInside = at < through && this.#random.chance(0.3);
+      const tablesOf = (reported: Reported['what']): FeedTable[] =>
+        changes.filter(({ what }) => what === reported).map(({ table }) => ({ schema: null, name: table }));
       yield {
-        rows: changes.map(({ table, key }) => ({
-          table: { schema: null, name: table },
-          columns: this.#tables[table]!.key,
-          keys: [key],
-        })),
-        truncated: [],
-        unnamed: [],
+        rows: changes.flatMap(({ table, what }) =>
+          typeof what === 'string'
+            ? []
+            : [{ table: { schema: null, name: table }, columns: this.#tables[table]!.key, keys: [what] }],
+        ),
+        truncated: tablesOf('truncated'),
+        unnamed: tablesOf('unnamed'),
         position: isInside ? null : position(at),
         committedAt: null,
       };

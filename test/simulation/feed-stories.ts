@@ -11,6 +11,7 @@ export const fedIfDrawn = (plan: Plan, random: Random): Plan =>
         settings: { ...plan.settings, isFed: true },
         feed: {
           forgotten: random.chance(0.5) ? random.next() * 0.5 : 0,
+          unnamed: 0,
           lostAfter: random.chance(0.3) ? [random.between(3000, 60_000)] : [],
         },
       }
@@ -26,12 +27,22 @@ export const withWhatFeedsMiss = (plan: Plan, seed: number): Plan => {
   const brief = withBriefChildren(plan, randomOf(seed, 'brief-children'));
   const worse = withBadChildren(brief, randomOf(seed, 'bad-children'));
   const hasty = withHastyRuns(worse, randomOf(seed, 'hasty'));
-  const lasting = withLoadToGoOnWith(
-    withLastingRun(hasty, randomOf(seed, 'lasting')),
-    randomOf(seed, 'load-to-go-on-with'),
-  );
-  return withBriefParents(lasting, randomOf(seed, 'brief-parents'));
+  const lasting = withLastingRun(hasty, randomOf(seed, 'lasting'));
+  const frozen = withFrozenRemovals(lasting, randomOf(seed, 'frozen-removals'));
+  const goingOn = withLoadToGoOnWith(frozen, randomOf(seed, 'load-to-go-on-with'));
+  const brieflyThere = withBriefParents(goingOn, randomOf(seed, 'brief-parents'));
+  return withUnnamedChanges(brieflyThere, randomOf(seed, 'unnamed'));
 };
+
+/** In a third of these stories, the feed does not tell of each row that it has changed, and tables are emptied. */
+const withUnnamedChanges = (plan: Plan, random: Random): Plan =>
+  random.chance(2 / 3)
+    ? plan
+    : {
+        ...plan,
+        feed: { ...plan.feed, unnamed: random.chance(0.7) ? random.pick([0.01, 0.05]) : 0 },
+        writer: { ...plan.writer, truncates: random.chance(0.7) },
+      };
 
 /** Some of its runs follow the feed, until somebody cancels or terminates them; beside some of these, another one reads every row. */
 const withLiveRuns = (plan: Plan, random: Random): Plan => ({
@@ -125,7 +136,7 @@ const withBadChildren = (plan: Plan, random: Random): Plan =>
         writer: { ...plan.writer, badChildren: true },
       };
 
-/** In a third of the stories with live runs, some of these are told to stop when they have hardly begun. */
+/** In a third of the stories with live runs, some of these are paused or told to stop when they have hardly begun. */
 const withHastyRuns = (plan: Plan, random: Random): Plan =>
   random.chance(2 / 3)
     ? plan
@@ -133,7 +144,11 @@ const withHastyRuns = (plan: Plan, random: Random): Plan =>
         ...plan,
         runs: plan.runs.map((run) =>
           run.kind === 'live' && random.chance(0.7)
-            ? { ...run, intervention: 'cancel', interveneAfter: random.between(1, 2000) }
+            ? {
+                ...run,
+                intervention: random.pick(['cancel', 'leavePaused'] as const),
+                interveneAfter: random.between(1, 2000),
+              }
             : run,
         ),
       };
@@ -192,9 +207,37 @@ const withLastingRun = (plan: Plan, random: Random): Plan => {
   };
 };
 
+/**
+ * In a third of these, the rows are loaded before, and workers freeze when they are about to end a removal plan; meanwhile others end
+ * it, and open it again for more than they may remove unasked.
+ */
+const withFrozenRemovals = (plan: Plan, random: Random): Plan =>
+  plan.lasting === null || random.chance(2 / 3)
+    ? plan
+    : {
+        ...plan,
+        lasting: { lasts: random.between(80_000, 120_000), holdsStay: true },
+        ledger: { lostAnswer: 0, lostStatement: 0 },
+        source: { ...plan.source, lostQuery: 0, stalled: 0, slowest: 20 },
+        settings: {
+          ...plan.settings,
+          guard: `{ changed: 100 %, deadLettered: 100 %, gone: 1 %, records: ${random.between(1, 3)}, wait: 30s }`,
+        },
+        runs: [undisturbed('incremental'), undisturbed('live', 0, true)],
+        feed: { ...plan.feed, lostAfter: [] },
+        traps: Array.from({ length: random.between(1, 4) }, (): Trap => ({
+          point: 'removed',
+          nth: random.between(4, 12),
+          hit: 'freeze',
+          after: 0,
+          forMs: random.pick([25_000, 40_000]),
+        })),
+        writer: { ...plan.writer, lasts: null },
+      };
+
 /** In half of these, the first run is stopped while it reads every row, and the one that goes on has to go on with that as well. */
 const withLoadToGoOnWith = (plan: Plan, random: Random): Plan =>
-  plan.lasting === null || random.chance(0.5)
+  plan.lasting === null || plan.traps.some(({ point }) => point === 'removed') || random.chance(0.5)
     ? plan
     : {
         ...plan,

@@ -99,6 +99,8 @@ export interface Plan {
     readonly briefParents: boolean;
     /** Whether rows of a tenant that the sync does not know come for a while, with external ids of others. */
     readonly strangers: boolean;
+    /** Whether a table is emptied by TRUNCATE at times, and filled again. */
+    readonly truncates: boolean;
     /** Whether most changes are of the same few rows, so that runs meet at them. */
     readonly hot: boolean;
     /** Whether rows also get back the content that they had before. */
@@ -153,7 +155,7 @@ function storyOf(seed: number, random: Random, { inDoubtDelay, hot }: { inDoubtD
     workers: random.between(1, 3),
     longHistory: random.pick([60, 120, 400, 10_000]),
     tenants: random.shuffled(['n', 's', 'w']).slice(0, random.between(1, hot ? 2 : 3)),
-    customers: hot ? random.between(1, 3) : random.between(2, 8),
+    customers: hot ? random.between(1, 3) : random.between(2, 5),
     crossing: null,
     lasting: null,
     runs: runsOf(random, hot),
@@ -167,7 +169,7 @@ function storyOf(seed: number, random: Random, { inDoubtDelay, hot }: { inDoubtD
       stalledById: 0,
       slowest: random.chance(hot ? 0.6 : 0.3) ? 1500 : 20,
     },
-    feed: { forgotten: 0, lostAfter: [] },
+    feed: { forgotten: 0, unnamed: 0, lostAfter: [] },
     lastMode: 'incremental',
     platform: {
       lostRequest: some(0.1),
@@ -196,6 +198,7 @@ function storyOf(seed: number, random: Random, { inDoubtDelay, hot }: { inDoubtD
       badChildren: false,
       briefParents: false,
       strangers: false,
+      truncates: false,
       hot,
       reverts: random.chance(0.4),
     },
@@ -246,7 +249,7 @@ const withRowsThatComeBack = (plan: Plan, random: Random): Plan =>
 
 /** The same story with runs that cross, and without the faults that would only hold them up. */
 function ofCrossingRuns(plan: Plan, random: Random): Plan {
-  const customers = random.between(3, 10);
+  const customers = random.between(3, 6);
   const table = random.pick(['customers', 'customers', 'orders', 'lines'] as const);
   const lasts = random.between(3000, 15_000);
   return {
@@ -276,7 +279,7 @@ function runsOf(random: Random, hot: boolean): PlannedRun[] {
 
 function crossingRuns(random: Random): PlannedRun[] {
   const run = (kind: PlannedRun['kind']): PlannedRun => undisturbed(kind, random.between(0, 1000));
-  const others = Array.from({ length: random.between(7, 14) }, () =>
+  const others = Array.from({ length: random.between(6, 10) }, () =>
     run(random.pick(['incremental', 'incremental', 'range'])),
   );
   return [run('full'), { ...others[0]!, waits: true }, ...others.slice(1)];

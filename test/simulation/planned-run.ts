@@ -6,7 +6,8 @@ export interface PlannedRun {
   readonly startAfter: number;
   /** Whether it waits for the end of the one before it. */
   readonly waits: boolean;
-  readonly intervention: 'cancel' | 'terminate' | 'pause' | 'setRate' | null;
+  /** `leavePaused`: it is paused, and told to stop later on. */
+  readonly intervention: 'cancel' | 'terminate' | 'pause' | 'leavePaused' | 'setRate' | null;
   /** Milliseconds after its start. */
   readonly interveneAfter: number;
 }

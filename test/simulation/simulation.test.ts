@@ -38,12 +38,12 @@ it('tells the same story of a seed whatever was told before it', async () => {
   await bundleSimulation(FILE);
   const storyOf = ({ seed, hash, seconds, violations }: SeedResult) => ({ seed, hash, seconds, violations });
 
-  const [first, second] = simulate(2, 3).map(storyOf);
-  const [again] = simulate(3).map(storyOf);
+  const [first, second] = simulate(2, 15).map(storyOf);
+  const [again] = simulate(15).map(storyOf);
 
   expect(first).toMatchObject({ seed: 2, violations: [] });
   expect(second).toEqual(again);
-}, 120_000);
+});
 
 it('notices that records go to another tenant, and tells what has happened to one', async () => {
   await bundleSimulation(FILE, [
@@ -57,4 +57,4 @@ it('notices that records go to another tenant, and tells what has happened to on
   expect(result!.violations[0]).toMatch(/^wrong tenant: (north|south|west)\/customer\/\d+ was sent /);
   const record = /customer\/\d+/.exec(result!.violations[0]!)![0];
   expect(result!.trace.filter((line) => line.includes(record)).join('\n')).toContain('VIOLATION wrong tenant');
-}, 120_000);
+});

@@ -134,6 +134,14 @@ export class SourceModel {
     );
   }
 
+  /** All rows of the table are gone at once. */
+  truncate(table: string): void {
+    const rows = this.#rows.get(table)!;
+    for (const key of rows.keys()) this.#died.set(`${table} ${key}`, this.#kernel.now);
+    rows.clear();
+    this.#feed.truncate(table);
+  }
+
   /** The source as a process of the connector sees it. */
   open(): Source {
     const asked = async <T>(answer: () => T, stalled = 0): Promise<T> => {

@@ -5,11 +5,12 @@ export interface Told {
   readonly seen: readonly string[];
 }
 
-/** What tells the statements of a claim, of a checkpoint, and of the end of a partition from others. */
+/** What tells the statements of a claim, of a checkpoint, of the end of a partition, and of a removal plan that is carried out from others. */
 const POINTS: Readonly<Record<string, string>> = {
   claim: 'AS concurrent',
   checkpoint: 'resume_cursor = ',
   done: 'update "partitions" set "done"',
+  removals: 'FROM removals r JOIN tenants t',
 };
 
 const SEEN: Readonly<Record<string, string>> = {

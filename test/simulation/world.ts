@@ -45,9 +45,11 @@ export interface SeedResult {
 const SYNC = 'shop';
 const TASK_QUEUE = 'partner-sync';
 /** Faults, and changes of the source, end after so many milliseconds: where both go on for ever, a run may never catch up. */
-const LONGEST_STORY = 900_000;
+const LONGEST_STORY = 300_000;
 /** No run and no wait may last longer once faults have stopped. */
 const LONGEST_RECOVERY = 2 * 3_600_000;
+/** Recovery reads many rows at once, and quickly: what small chunks and slow pages can show, they have shown before. */
+const SIZES_OF_RECOVERY = { firstPageRows: 20, pageRows: 20, firstChunkRows: 20, chunkRows: 60 };
 /** No seed takes longer; one that does has come to a standstill. */
 const MOST_EVENTS = 400_000;
 
@@ -76,6 +78,10 @@ export class World {
   #lasting: Promise<void> | null = null;
   #lastingId = '';
   #isLastingOver = false;
+  /** The process in whose transaction a partition ends. */
+  #ending: SimulatedProcess | null = null;
+  /** The process that carries out a removal plan, as of the latest statement that told so. */
+  #removing: SimulatedProcess | null = null;
 
   /** `mappings`: a folder that contains the sync's folder. */
   constructor(plan: Plan, database: LedgerDatabase, mappings: string) {
@@ -217,7 +223,7 @@ export class World {
     const none = { lostAnswer: 0, lostStatement: 0 };
     this.#database.turns.faults = none;
     this.#source.faults = { ...this.#source.faults, lostQuery: 0, shortPage: 0, stalled: 0, stalledById: 0 };
-    this.#feed.faults = { forgotten: 0, lostAfter: [] };
+    this.#feed.faults = { forgotten: 0, unnamed: 0, lostAfter: [] };
     this.#platform.faults = {
       lostRequest: 0,
       lostResponse: 0,
@@ -239,6 +245,8 @@ export class World {
     this.#writer.addLast();
     await this.#kernel.sleep(70_000);
     if (this.#lasting !== null && !(await this.#untilDelivered(this.#lasting))) return;
+    setSizes({ ...this.#plan.sizes, ...SIZES_OF_RECOVERY });
+    this.#source.faults = { ...this.#source.faults, slowest: 20 };
     // They alone must have missed no row; a mirror run reads all of them, and finds what is gone.
     if ((await this.#untilSettled(this.#plan.lastMode)) === null) return;
     this.#checker.records(this.#platform);
@@ -301,8 +309,7 @@ export class World {
     for (let no = 1; ; no++) {
       const workflowId = `${name}-${mode}-${no}`;
       const execution = this.#temporal.start('sync', workflowId, { sync: SYNC, mode });
-      // A run that is to read every row of a slow source takes its time.
-      if (mode === 'live') void this.#cancelAfter(workflowId, 60_000 * no);
+      if (mode === 'live') void this.#cancelAfter(workflowId, 20_000 * no);
       const ended = await this.#ended(execution);
       const report = ended.status === 'COMPLETED' ? (ended.result as RunReport) : reportOf(ended);
       if (report !== null) {
@@ -400,7 +407,7 @@ export class World {
     if (what === 'cancel') void this.#temporal.cancel(workflowId);
     else if (what === 'terminate') this.#temporal.terminate(workflowId);
     else if (what === 'setRate') this.#temporal.update(workflowId, 'setRate', { requestsAtOnce: 1 });
-    else if (this.#temporal.update(workflowId, 'pause')) {
+    else if (this.#temporal.update(workflowId, 'pause') && what === 'pause') {
       await this.#kernel.sleep(this.#random.between(1000, 40_000));
       this.#temporal.update(workflowId, 'resume');
     }
@@ -490,8 +497,20 @@ export class World {
   #executed(sql: string, process: SimulatedProcess | null): void {
     this.#happened('statement', process);
     const { points, seen } = toldBy(sql);
-    for (const point of points) this.#happened(point, process);
+    for (const point of points) if (point !== 'done') this.#happened(point, process);
+    if (points.includes('removals')) this.#removing = process;
+    if (points.includes('done')) this.#ending = process;
+    if (process !== null && this.#ending === process && sql.startsWith('COMMIT')) this.#hasEndedPartition(process);
     for (const what of seen) this.#chronicle.saw(what);
+  }
+
+  /** Not before: a process that is frozen in a transaction loses it. */
+  #hasEndedPartition(process: SimulatedProcess): void {
+    this.#ending = null;
+    this.#happened('done', process);
+    if (this.#removing !== process) return;
+    this.#removing = null;
+    this.#happened('removed', process);
   }
 }
 

@@ -17,6 +17,7 @@ export class Writer {
   #brief = 0;
   #briefChildren = 0;
   #briefParents = 0;
+  #truncated = 0;
   readonly #earlier = new Map<string, Row>();
   readonly #repeated = new Set<number>();
   #began = 0;
@@ -144,14 +145,14 @@ export class Writer {
   #changes(at: string): Change[] {
     if (this.#plan.crossing !== null) return this.#changeOneOf(this.#plan.crossing, at);
     const random = this.#random;
-    const { deletes, moves, orphans, lateParents, briefChildren, briefParents, strangers, shortLived, hot } =
+    const { deletes, moves, orphans, lateParents, briefChildren, briefParents, strangers, shortLived, truncates, hot } =
       this.#plan.writer;
     const shop = random.pick(this.#plan.tenants);
     const customers = [...this.#source.rows('customers').values()].filter((row) => row['shop'] === shop);
     if (briefChildren && this.#briefChildren < 20 && random.chance(0.2)) return [this.#briefChild(shop, at)];
     if (briefParents && this.#briefParents < 30 && random.chance(0.4)) return this.#briefParent(shop, at);
     if (customers.length === 0 || random.chance(hot ? 0.04 : 0.15))
-      return this.#family(shop, String(random.between(1, hot ? 4 : 40)).padStart(5, '0'), at);
+      return this.#family(shop, String(random.between(1, hot ? 4 : 8)).padStart(5, '0'), at);
     const customer = hot && random.chance(0.7) ? customers[0]! : random.pick(customers);
     const family = this.#familyOf(shop, customer['id']!);
     if (strangers && random.chance(0.1)) return [this.#stranger(customer['id']!, at)];
@@ -175,6 +176,8 @@ export class Writer {
       );
       if (rows.length > 0) return [this.#shortLived(table, random.pick(rows)[1], 5000, at)];
     }
+    if (truncates && this.#truncated < 2 && random.chance(0.05))
+      return this.#refill(random.pick(['orders', 'lines']), at);
     // Not more and more of them, or no run would ever have read them all.
     const late = this.#lateParents.get(shop) ?? 0;
     if (lateParents && late < 5 && random.chance(0.25)) return [this.#orderOf(`late-${late}`, shop, at)];
@@ -184,6 +187,16 @@ export class Writer {
     }
     const { table, row } = hot && random.chance(0.4) ? family[0]! : random.pick(family);
     return [this.#changeRow(table, row, at)];
+  }
+
+  /** The table is emptied, and most of its rows are written again. */
+  #refill(table: string, at: string): Change[] {
+    this.#truncated++;
+    const rows = [...this.#source.rows(table).values()];
+    this.#source.truncate(table);
+    return rows
+      .filter((_, no) => no === 0 || this.#random.chance(0.7))
+      .map((row) => this.#change(table, row['shop']!, columnsOf(row), at));
   }
 
   /** A customer with this id of a shop that is no tenant's; its row is gone some seconds later, whatever happens. */

@@ -107,7 +107,7 @@ describe.each(here(TEST_DIALECTS))('$name', (dialect) => {
   beforeAll(async () => {
     database = await dialect.create();
     source = open(database.url);
-  }, 60_000);
+  });
   afterAll(async () => {
     await source.close();
     await database.drop();
@@ -148,7 +148,7 @@ describe.each(here(TEST_DIALECTS))('$name', (dialect) => {
         await database.run(`DROP TABLE ${name}`);
       }),
     );
-  }, 240_000);
+  });
 
   it('reads the rows between two timestamps, including the first and excluding the second', async () => {
     const edge = fc.integer({ min: 0, max: 5 });
@@ -169,5 +169,5 @@ describe.each(here(TEST_DIALECTS))('$name', (dialect) => {
         await database.run(`DROP TABLE ${name}`);
       }),
     );
-  }, 240_000);
+  });
 });

@@ -218,7 +218,7 @@ describe.skipIf(!isHere('Chromium'))("Temporal's Web UI", () => {
     await ui.send('setRate', { requestsPerSecond: 20 });
     const rates = await shop.state.query('SELECT at_once, per_second FROM partner_sync.sync_rates');
     expect(rates).toEqual([{ at_once: null, per_second: 20 }]);
-  }, 120_000);
+  });
 
   it('approves by an Update what a run is on hold for, and shows how far it is then', async () => {
     await ui.workflow(held.workflowId, 'User Metadata');
@@ -252,5 +252,5 @@ describe.skipIf(!isHere('Chromium'))("Temporal's Web UI", () => {
     await ui.page.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click();
     await expect(held.result()).rejects.toThrow();
     await indexed("PartnerSyncOutcome = 'stopped'", 1);
-  }, 120_000);
+  });
 });

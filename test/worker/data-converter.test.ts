@@ -16,7 +16,7 @@ const CODEC = {
 };
 
 describe('with a codec', () => {
-  beforeAll(build, 200_000);
+  beforeAll(build);
 
   it('runs work from the command line, and their histories contain no text of their inputs and results', async () => {
     const shop = await openShop();
@@ -58,7 +58,7 @@ describe('with a codec', () => {
       expect(stored.filter(({ encoding }) => encoding !== 'binary/encrypted')).toEqual([]);
       expect(stored.map(({ data }) => data).join('')).not.toMatch(/47110815|accepted|customers|nightly/);
     }
-  }, 240_000);
+  });
 
   it('status names the sync of a run that only Temporal knows', async () => {
     const shop = await openShop();
@@ -77,7 +77,7 @@ describe('with a codec', () => {
 
     const { stdout } = await partnerSync(['status', '--json'], { ...shop.env, ...CODEC });
     expect(stdout).toContain(`"sync":"${SYNC}"`);
-  }, 120_000);
+  });
 });
 
 /** Every payload anywhere in these events, with its encoding. */

@@ -12,7 +12,7 @@ import { errorOf } from '../platform/stub-platform.js';
 import { eventually, failureOf, fill, openShop, reportOf, shopForTest, SYNC, type Shop } from '../pipeline/shop.js';
 import { build, startWorkerProcess, type WorkerProcess } from '../pipeline/worker-process.js';
 
-beforeAll(build, 120_000);
+beforeAll(build);
 
 /** Chance decides which worker takes a task: in each run about half of some fifteen tasks go to the wrong one first. */
 const RUNS = inCampaign(2, 5);
@@ -67,7 +67,7 @@ it('leaves the runs of a sync that it lacks to workers that have it', async () =
   await workerWith(shop, folder);
 
   for (let i = 0; i < RUNS; i++) expect((await shop.run({ mode: 'full' })).outcome).toBe('complete');
-}, 180_000);
+});
 
 it('leaves the runs of a sync whose variable it lacks to workers that have it', async () => {
   const shop = await shopForTest();
@@ -76,7 +76,7 @@ it('leaves the runs of a sync whose variable it lacks to workers that have it', 
   onTestFinished(() => void worker.child.kill('SIGKILL'));
 
   for (let i = 0; i < RUNS; i++) expect((await shop.run({ mode: 'full' })).outcome).toBe('complete');
-}, 180_000);
+});
 
 /** Changes two mappings of a sync folder so that the platform's records tell by which version a run went. */
 function changeFiles(folder: string): void {
@@ -124,7 +124,7 @@ it('goes by one version of the files for all of a run, whichever worker takes it
     const { mapping_version: version } = await (await shop.parts.ledger()).runs.get(run);
     expect(await delivered(shop)).toEqual(version === spec.version ? BEFORE : CHANGED);
   }
-}, 300_000);
+});
 
 it('goes on with the files that a run began with when they are changed, and begins the next run with the new ones', async () => {
   const shop = await shopForTest();
@@ -136,25 +136,21 @@ it('goes on with the files that a run began with when they are changed, and begi
 
   expect((await shop.run({ mode: 'full' })).outcome).toBe('complete');
   expect(await delivered(shop)).toEqual(CHANGED);
-}, 180_000);
+});
 
 it.each([
   ['a file is broken', (shop: Shop) => shop.write('orders.mapping.yaml', 'schema: [')],
   ['the sync is removed', (shop: Shop) => rmSync(join(shop.folder, SYNC), { recursive: true })],
-])(
-  'completes a run in whose middle %s',
-  async (_, act) => {
-    const shop = await shopForTest();
-    await fill(shop, 3);
-    atFirstUpload(shop, () => act(shop));
+])('completes a run in whose middle %s', async (_, act) => {
+  const shop = await shopForTest();
+  await fill(shop, 3);
+  atFirstUpload(shop, () => act(shop));
 
-    expect((await shop.run({ mode: 'full' })).outcome).toBe('complete');
+  expect((await shop.run({ mode: 'full' })).outcome).toBe('complete');
 
-    expect(await delivered(shop)).toEqual(BEFORE);
-    expect((await failureOf(await shop.start('sync', { sync: SYNC }))).type).toBe('config_invalid');
-  },
-  180_000,
-);
+  expect(await delivered(shop)).toEqual(BEFORE);
+  expect((await failureOf(await shop.start('sync', { sync: SYNC }))).type).toBe('config_invalid');
+});
 
 it('takes over a run of a sync that it lacks', async () => {
   const shop = await openShop();
@@ -174,7 +170,7 @@ it('takes over a run of a sync that it lacks', async () => {
 
   expect((await reportOf(run)).outcome).toBe('complete');
   expect(await delivered(shop)).toEqual(BEFORE);
-}, 240_000);
+});
 
 it('runs a sync that was added after it had started', async () => {
   const shop = await shopForTest();
@@ -183,7 +179,7 @@ it('runs a sync that was added after it had started', async () => {
   cpSync(join(shop.folder, SYNC), join(shop.folder, 'another'), { recursive: true });
 
   expect((await reportOf(await shop.start('sync', { sync: 'another' }))).outcome).toBe('complete');
-}, 180_000);
+});
 
 it('leaves a run to workers that have the values of its variables', async () => {
   const shop = await openShop({ env: { BRAND: 'Acme' } });
@@ -211,7 +207,7 @@ it('leaves a run to workers that have the values of its variables', async () => 
   const error = await errorOf(another.openSync(SYNC, id));
   expect(error).toMatchObject({ code: 'config_invalid', details: { onAnotherWorker: true } });
   expect(error.message).toBe(`a variable of shop has another value here than where run ${id} began: one of BRAND`);
-}, 60_000);
+});
 
 it('drains if its folder is gone, and another worker completes the run', async () => {
   const shop = await openShop();
@@ -228,7 +224,7 @@ it('drains if its folder is gone, and another worker completes the run', async (
   expect(worker.output()).toContain(`${folder} does not exist`);
   await shop.work();
   expect(((await run.result()) as RunReport).outcome).toBe('complete');
-}, 120_000);
+});
 
 it('fails a run whose sync no worker has, and names the worker that tried last', async () => {
   const shop = await shopForTest();
@@ -238,4 +234,4 @@ it('fails a run whose sync no worker has, and names the worker that tried last',
   expect(type).toBe('config_invalid');
   expect(message).toContain('shopp error sync_missing there is no such sync. Syncs: shop');
   expect(message).toMatch(/\(worker \d+@\S+, attempt 30 on whichever worker was free\)$/);
-}, 120_000);
+});

@@ -12,7 +12,7 @@ let next: Release;
 beforeAll(async () => {
   await build();
   next = await nextRelease(NEW);
-}, 200_000);
+});
 afterAll(() => next.remove());
 
 /** The commands of the page; the fourth one looks at the old version. */
@@ -149,7 +149,7 @@ it('keeps a run on the version that it began on, and gives new runs to the curre
   // The next release's code has replayed the history without the change that it would make in a run of its own.
   expect(await releaseOf(left)).toBeUndefined();
   expect(await shop.differences()).toBe(0);
-}, 240_000);
+});
 
 it('moves a run to the version that becomes current with auto-upgrade, and back again by a rollback', async () => {
   const shop = await openShop();
@@ -175,7 +175,7 @@ it('moves a run to the version that becomes current with auto-upgrade, and back 
   expect(await moved.result()).toMatchObject({ outcome: 'complete', total: { accepted: 60 } });
   expect((await workedOn(moved)).workflow).toEqual([first.child.pid, second.child.pid, first.child.pid].map(String));
   expect(await shop.differences()).toBe(0);
-}, 240_000);
+});
 
 it.each([
   ['PARTNER_SYNC_WORKER_VERSIONING', 'Pinned', 'must be off, pinned or auto-upgrade; did you mean pinned?'],

@@ -21,7 +21,7 @@ beforeAll(async () => {
       return failureOf(handle);
     }),
   );
-}, 120_000);
+});
 afterAll(() => shop.close());
 
 const rows = INPUTS.map(([kind, input, ...words], no) => {

@@ -53,7 +53,7 @@ it('continues a wait that makes its history long, until the same time', async ()
   const wait = continued[1]!.pollUntil! - Date.now();
   expect(wait).toBeGreaterThan(3_400_000);
   expect(wait).toBeLessThan(3_600_000);
-}, 60_000);
+});
 
 it('sweeps dead letters in time slices, between which it can be paused and continue as a new execution', async () => {
   const padding = 'x'.repeat(1_500_000);
@@ -99,7 +99,7 @@ it('sweeps dead letters in time slices, between which it can be paused and conti
     'sweep lines after 7',
     'remove lines',
   ]);
-}, 60_000);
+});
 
 /** Resolves when the workflow waits for one activity alone. */
 const untilOneIsLeft = (handle: WorkflowHandle): Promise<unknown> =>
@@ -145,7 +145,7 @@ it('keeps a pause that comes while one mapping of a long run still works, and th
   );
   expect(end).toBe('complete');
   expect(executions).toBe(2);
-}, 60_000);
+});
 
 it('begins nothing of a mapping while it is paused, not even to plan it or to close the run', async () => {
   const steps: string[] = [];
@@ -201,7 +201,7 @@ it('begins nothing of a mapping while it is paused, not even to plan it or to cl
   const kinds = steps.map((step) => step.replace(/^plan (customers|products)$/, 'plan the first stage'));
   const plans = ['plan the first stage', 'plan the first stage', 'plan orders', 'plan lines'];
   expect(kinds).toEqual(['paused early', 'resumed', 'columns', ...plans, 'paused late', 'resumed', 'close']);
-}, 60_000);
+});
 
 it('waits for the approval of removals once, however often it continues', async () => {
   const padding = 'x'.repeat(1_500_000);
@@ -228,7 +228,7 @@ it('waits for the approval of removals once, however often it continues', async 
   expect(end).toBe('complete');
   expect(continued.slice(1)).toMatchObject([{ notApproved: ['lines'] }]);
   expect(notes.filter((note) => note === 'remove lines')).toHaveLength(2);
-}, 60_000);
+});
 
 it.each(['fails', 'is cancelled'])('does not end before the audit has who paused it, if a run %s', async (how) => {
   const [loading, hasBegun] = signal();

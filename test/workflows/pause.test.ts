@@ -96,7 +96,7 @@ it('says that a run has no worker, or no workflow any more, instead of waiting f
       `error run_stopped: the workflow ${handle.workflowId} of run 1 does not run any more`,
     ) as string,
   });
-}, 120_000);
+});
 
 it('says that workers fail at a run', async () => {
   const shop = await shopForTest();
@@ -114,7 +114,7 @@ it('says that workers fail at a run', async () => {
     ) as string,
   });
   await handle.terminate();
-}, 120_000);
+});
 
 it('explains what is wrong with the input of an Update, and writes nothing into the history', async () => {
   const { handle } = await startedRun();

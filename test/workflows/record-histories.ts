@@ -51,5 +51,4 @@ it.each(missing)(
     expect(executions.length > 1).toBe(continues || beginsAgain);
     executions.forEach((history, no) => keep({ version: VERSION, shape, execution: no + 1, json: toKeep(history) }));
   },
-  180_000,
 );

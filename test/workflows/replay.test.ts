@@ -66,13 +66,9 @@ it('keeps rows, tokens, passwords and what is about a machine out of them', () =
 it.each([
   ['', false],
   [' on a worker with traces', true],
-])(
-  'are replayed%s',
-  async (_, traced) => {
-    expect(await errorsOf(await workflowBundle(traced), ALL)).toEqual(new Map());
-  },
-  300_000,
-);
+])('are replayed%s', async (_, traced) => {
+  expect(await errorsOf(await workflowBundle(traced), ALL)).toEqual(new Map());
+});
 
 describe('a change without a guard is noticed:', () => {
   it.each(Object.entries(UNSAFE))('%s', async (name, change) => {

@@ -102,7 +102,7 @@ it('eventually gives time slices that wait behind stuck ones to any worker, one 
   expect(end).toBe('complete');
   const others = ['customers-a', 'customers-b', 'products-a', 'products-b'].filter((id) => !stuck.has(id));
   expect(notes.filter((note) => others.includes(note)).sort()).toEqual(others);
-}, 120_000);
+});
 
 it('takes eleven events for a poll in which nothing has happened, and so 121 for a wait of ten minutes', async () => {
   const waiting = (waitForPending: number) =>

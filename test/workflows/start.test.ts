@@ -19,7 +19,7 @@ it('names a sync that does not exist, once every worker had time to look for it'
   expect(type).toBe('config_invalid');
   expect(message).toContain('shopp');
   expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
-}, 120_000);
+});
 
 /** A run that has sent something and cannot go on: the platform does not process its batches. */
 async function stuckRun(shop: Shop, kind: RunKind = 'sync') {

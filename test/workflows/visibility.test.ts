@@ -18,7 +18,7 @@ import {
 import { build, startWorkerProcess } from '../pipeline/worker-process.js';
 import { createNamespace } from '../temporal-namespace.js';
 
-beforeAll(build, 120_000);
+beforeAll(build);
 
 /** The runs of this shop's workers that match, once Temporal has indexed `count` of them. */
 const found = (shop: Shop, query: string, count: number): Promise<string[]> =>
