@@ -23,6 +23,7 @@ export const SOMETIMES = [
   'a row of no known tenant may have been the one that was gone',
   'a row was deleted before its parent came',
   'a row was deleted soon after it had come',
+  'a row was moved to a parent that came later, and back',
   'a row was of no known tenant',
   'a run ended complete',
   'a run ended complete_with_dead_letters',

@@ -25,7 +25,8 @@ export const ofFeed = (plan: Plan, seed: number): Plan => {
 /** What comes after all other stories, so that these stay what they are. */
 export const withWhatFeedsMiss = (plan: Plan, seed: number): Plan => {
   const brief = withBriefChildren(plan, randomOf(seed, 'brief-children'));
-  const worse = withBadChildren(brief, randomOf(seed, 'bad-children'));
+  const awaited = withChildrenThatMove(brief, randomOf(seed, 'children-that-move'));
+  const worse = withBadChildren(awaited, randomOf(seed, 'bad-children'));
   const hasty = withHastyRuns(worse, randomOf(seed, 'hasty'));
   const lasting = withLastingRun(hasty, randomOf(seed, 'lasting'));
   const frozen = withFrozenRemovals(lasting, randomOf(seed, 'frozen-removals'));
@@ -119,6 +120,31 @@ const withBriefChildren = (plan: Plan, random: Random): Plan =>
         writer: { ...plan.writer, every: random.pick([300, 1000]), longest: 2000, briefChildren: true },
       };
 
+/**
+ * In a tenth of the others, children move to parents that come some seconds later, and back, while requests arrive after their
+ * connection was lost: the platform rejects what is sent again, and then takes what was sent before.
+ */
+const withChildrenThatMove = (plan: Plan, random: Random): Plan =>
+  plan.crossing !== null || plan.writer.briefChildren || random.chance(0.9)
+    ? plan
+    : {
+        ...plan,
+        settings: { ...plan.settings, dependencyWait: 0, guard: null, inDoubtDelay: 30, batchDeadline: 45 },
+        source: { ...plan.source, slowest: 20, stalled: 0, lostQuery: 0 },
+        ledger: { lostAnswer: 0, lostStatement: 0 },
+        platform: {
+          ...plan.platform,
+          impatient: 0.2 + 0.2 * random.next(),
+          unordered: true,
+        },
+        traps: plan.traps.slice(0, 1),
+        runs: [
+          undisturbed('incremental'),
+          { ...undisturbed('live', 0, true), intervention: 'cancel', interveneAfter: random.between(60_000, 120_000) },
+        ],
+        writer: { ...plan.writer, every: random.pick([300, 1000]), longest: 10, awaitedParents: true },
+      };
+
 /** In half of these, workers die when they have just sent some, which then change to what cannot be mapped before they are deleted. */
 const withBadChildren = (plan: Plan, random: Random): Plan =>
   !plan.writer.briefChildren || random.chance(0.5)
@@ -158,7 +184,8 @@ const withHastyRuns = (plan: Plan, random: Random): Plan =>
  * and again, rows come and go, and workers freeze when they have just finished a partition.
  */
 const withLastingRun = (plan: Plan, random: Random): Plan => {
-  if (plan.crossing !== null || plan.writer.briefChildren || random.chance(0.75)) return plan;
+  if (plan.crossing !== null || plan.writer.briefChildren || plan.writer.awaitedParents || random.chance(0.75))
+    return plan;
   const lasts = random.between(20_000, 60_000);
   const holdsStay = random.chance(0.5);
   const others = Array.from({ length: random.between(0, 2) }, () =>
@@ -254,7 +281,8 @@ const withLoadToGoOnWith = (plan: Plan, random: Random): Plan =>
  * up their parents, of which the feed tells others at the same time. Little else happens, so that all of them get on.
  */
 const withBriefParents = (plan: Plan, random: Random): Plan => {
-  if (plan.crossing !== null || plan.lasting !== null || plan.writer.briefChildren || random.chance(0.85)) return plan;
+  if (plan.crossing !== null || plan.lasting !== null || random.chance(0.85)) return plan;
+  if (plan.writer.briefChildren || plan.writer.awaitedParents) return plan;
   const lasts = random.between(40_000, 80_000);
   return {
     ...plan,

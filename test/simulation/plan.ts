@@ -95,6 +95,8 @@ export interface Plan {
     readonly briefChildren: boolean;
     /** Whether some of these get content that cannot be mapped before they are deleted. */
     readonly badChildren: boolean;
+    /** Whether children move to parents that come later, and back. */
+    readonly awaitedParents: boolean;
     /** Whether parents come with their children, and are gone some seconds later. */
     readonly briefParents: boolean;
     /** Whether rows of a tenant that the sync does not know come for a while, with external ids of others. */
@@ -121,7 +123,7 @@ export function planOf(seed: number): Plan {
   const story = fed.settings.isFed ? ofFeed(fed, seed) : fed;
   const told = withDeathsWhileSending(story, randomOf(seed, 'deaths-while-sending'));
   const back = withRowsThatComeBack(withSlowPlatform(told, randomOf(seed, 'a-minute')), randomOf(seed, 'come-back'));
-  const strange = withStrangers(back, randomOf(seed, 'strangers'));
+  const strange = withAwaitedParents(withStrangers(back, randomOf(seed, 'strangers')), randomOf(seed, 'awaited'));
   return strange.settings.isFed ? withWhatFeedsMiss(strange, seed) : strange;
 }
 
@@ -196,6 +198,7 @@ function storyOf(seed: number, random: Random, { inDoubtDelay, hot }: { inDoubtD
       lateParents: false,
       briefChildren: false,
       badChildren: false,
+      awaitedParents: false,
       briefParents: false,
       strangers: false,
       truncates: false,
@@ -242,6 +245,19 @@ const withSlowPlatform = (plan: Plan, random: Random): Plan =>
 /** In a fifth of the stories without crossing runs. */
 const withStrangers = (plan: Plan, random: Random): Plan =>
   plan.crossing !== null || random.chance(0.8) ? plan : { ...plan, writer: { ...plan.writer, strangers: true } };
+
+/** In a sixth of the stories with crossing runs, these read orders, which are moved to customers that come later, and back. */
+const withAwaitedParents = (plan: Plan, random: Random): Plan =>
+  plan.crossing === null || random.chance(5 / 6)
+    ? plan
+    : {
+        ...plan,
+        settings: { ...plan.settings, dependencyWait: 60 },
+        crossing: { table: 'orders', back: null },
+        runs: plan.runs.map((run) => ({ ...run, startAfter: random.between(0, 4000) })),
+        source: { ...plan.source, stalled: 0.2 + 0.3 * random.next() },
+        writer: { ...plan.writer, every: 300, lasts: random.between(15_000, 30_000), awaitedParents: true },
+      };
 
 /** In half of the stories in which rows are deleted, they come back. */
 const withRowsThatComeBack = (plan: Plan, random: Random): Plan =>

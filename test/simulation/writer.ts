@@ -17,6 +17,9 @@ export class Writer {
   #brief = 0;
   #briefChildren = 0;
   #briefParents = 0;
+  #awaited = 0;
+  /** The orders that are moved to another customer. */
+  readonly #moved = new Set<string>();
   #truncated = 0;
   readonly #earlier = new Map<string, Row>();
   readonly #repeated = new Set<number>();
@@ -145,12 +148,25 @@ export class Writer {
   #changes(at: string): Change[] {
     if (this.#plan.crossing !== null) return this.#changeOneOf(this.#plan.crossing, at);
     const random = this.#random;
-    const { deletes, moves, orphans, lateParents, briefChildren, briefParents, strangers, shortLived, truncates, hot } =
-      this.#plan.writer;
+    const {
+      deletes,
+      moves,
+      orphans,
+      lateParents,
+      briefChildren,
+      briefParents,
+      strangers,
+      shortLived,
+      truncates,
+      hot,
+      awaitedParents,
+    } = this.#plan.writer;
     const shop = random.pick(this.#plan.tenants);
     const customers = [...this.#source.rows('customers').values()].filter((row) => row['shop'] === shop);
     if (briefChildren && this.#briefChildren < 20 && random.chance(0.2)) return [this.#briefChild(shop, at)];
     if (briefParents && this.#briefParents < 30 && random.chance(0.4)) return this.#briefParent(shop, at);
+    const order = awaitedParents && this.#awaited < 40 && random.chance(0.3) ? this.#orderToMove() : null;
+    if (order !== null) return [this.#moveAndBack(order, at)];
     if (customers.length === 0 || random.chance(hot ? 0.04 : 0.15))
       return this.#family(shop, String(random.between(1, hot ? 4 : 8)).padStart(5, '0'), at);
     const customer = hot && random.chance(0.7) ? customers[0]! : random.pick(customers);
@@ -289,8 +305,52 @@ export class Writer {
     return [customer, this.#change('orders', shop, { no: id, customer_id: id }, at)];
   }
 
+  /** An order whose customer is there, and which is not moved already. */
+  #orderToMove(): Row | null {
+    const orders = [...this.#source.rows('orders')].filter(
+      ([key, row]) =>
+        !key.includes('/brief-') &&
+        !this.#moved.has(key) &&
+        this.#source.rows('customers').has(`${row['shop']}/${row['customer_id']}`),
+    );
+    return orders.length === 0 ? null : this.#random.pick(orders)[1];
+  }
+
+  /**
+   * The order is now that of another customer, which comes some seconds later; before, it gets back what it had. `again`: and then
+   * once more what it has now.
+   */
+  #moveAndBack(order: Row, at: string, again = false): Change {
+    const random = this.#random;
+    const [shop, key] = [order['shop']!, keyOf('orders', order)];
+    const id = `awaited-${++this.#awaited}`;
+    this.#chronicle.saw('a row was moved to a parent that came later, and back');
+    this.#moved.add(key);
+    const moved = this.#change('orders', shop, { ...columnsOf(order), customer_id: id }, at);
+    const after = (milliseconds: number, changes: (later: string) => Change[]): void =>
+      void this.#kernel.after(milliseconds, () => this.#source.transact(0, changes), null);
+    const becomes =
+      (earlier: Row) =>
+      (later: string): Change[] => {
+        const row = this.#source.rows('orders').get(key);
+        return row === undefined ? [] : [this.#revert('orders', row, earlier, later)];
+      };
+    const back = random.between(500, 4000);
+    const backAgain = again ? back + random.between(500, 4000) : back;
+    after(back, becomes(order));
+    if (again) after(backAgain, becomes(moved.row!));
+    after(backAgain + random.between(-400, 5000), (later) => {
+      this.#moved.delete(key);
+      this.whenParentCame(id);
+      return [this.#change('customers', shop, { id }, later)];
+    });
+    return moved;
+  }
+
   #changeOneOf({ table, back }: Crossing, at: string): Change[] {
     const random = this.#random;
+    const order = this.#plan.writer.awaitedParents ? this.#orderToMove() : null;
+    if (order !== null) return [this.#moveAndBack(order, at, true)];
     const rows = [...this.#source.rows(table)].filter(
       ([key]) => !key.includes('/brief-') && (back === null || !this.#earlier.has(`${table} ${key}`)),
     );

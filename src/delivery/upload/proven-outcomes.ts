@@ -6,6 +6,7 @@ import { marksAsDeleted, type MappedRecord } from '../../domain/records/record.j
 import { countsOf } from '../../platform/batch-progress.js';
 import type { BatchStatus } from '../../platform/contract/batches.js';
 import { provenByCounters, warnOnce } from './batch-status.js';
+import { dependencyWaitOf } from './dependency-wait.js';
 import type { PartitionContext } from '../partition-context.js';
 import type { NamedFailures } from './named-failures.js';
 import { notStored } from './not-stored.js';
@@ -65,14 +66,17 @@ export async function storedOutcomes(
   status: BatchStatus | null,
 ): Promise<ReadonlyMap<string, ProvenOutcome>> {
   const { externalIds } = records;
-  const listed =
-    status === null ? new Map<string, never>() : provenByCounters(status, externalIds, externalIds.length).listed;
+  const counted = status === null ? null : provenByCounters(status, externalIds, externalIds.length);
+  const listed = counted?.listed ?? new Map<string, never>();
+  // Of records that the platform counts as pending and does not list, any may be one.
+  const isUnlistedPending = dependencyWaitOf(context) > 0 && (counted?.unlistedPending ?? 0) > 0;
+  const notStoredAs = isUnlistedPending ? 'pending' : 'unknown';
   const open = [...records].filter(({ externalId }) => !listed.has(externalId));
   const absent = new Set(
     (await notStored(context, tenant, open, { isProcessed: false })).map(({ record }) => record.externalId),
   );
   const outcomes = new Map<string, ProvenOutcome>();
   for (const id of listed.keys()) outcomes.set(id, 'pending');
-  for (const { externalId } of open) outcomes.set(externalId, absent.has(externalId) ? 'unknown' : 'accepted');
+  for (const { externalId } of open) outcomes.set(externalId, absent.has(externalId) ? notStoredAs : 'accepted');
   return outcomes;
 }

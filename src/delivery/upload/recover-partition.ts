@@ -45,7 +45,7 @@ async function releaseInDoubt(context: PartitionContext, batch: OpenBatch): Prom
 
 async function poll(context: PartitionContext, batch: OpenBatch, platformBatchId: string): Promise<void> {
   const { tenant, records: sent } = batch;
-  const { status } = await pollUntilProcessed(context, { platformBatchId, tenant, sent });
+  const { status, processed } = await pollUntilProcessed(context, { platformBatchId, tenant, sent });
   const counted = status === null ? null : provenByCounters(status, batch.externalIds, batch.records);
   const dependencyWait = dependencyWaitOf(context);
   // Of records that the platform counts as pending and does not list, any may be one.
@@ -57,7 +57,15 @@ async function poll(context: PartitionContext, batch: OpenBatch, platformBatchId
     isPending(externalId) ? 'pending' : (counted?.outcomeOfUnlisted ?? 'unknown'),
   );
   const pending = batch.externalIds.filter(isPending);
-  await context.deps.ledger.batches.recover(context.partition, batch, { outcomes, pending, dependencyWait });
+  // The platform may have kept children at its deadline that it does not count.
+  const mayKeep = !processed && dependencyWait > 0 && outcomes.some(({ outcome }) => outcome === 'unknown');
+  const inDoubtFor = mayKeep ? dependencyWait + context.sync.spec.upload.inDoubtDelay : 0;
+  await context.deps.ledger.batches.recover(context.partition, batch, {
+    outcomes,
+    pending,
+    dependencyWait,
+    inDoubtFor,
+  });
 }
 
 const outcomesOf = (batch: OpenBatch, outcomeOf: (externalId: string) => SentRecord['outcome']): SentRecord[] =>

@@ -3,6 +3,7 @@ import type { PendingResource } from '../../platform/contract/batches.js';
 import type { ParentName } from '../../domain/records/parent.js';
 import { isAllAccepted, pollUntilProcessed } from './batch-status.js';
 import type { PartitionContext } from '../partition-context.js';
+import { dependencyWaitOf } from './dependency-wait.js';
 import { messageAbout, namedFailures } from './named-failures.js';
 import { ALL_ACCEPTED, notAccepted, type BatchOutcomes, type Outcome, type ProvenOutcome } from './outcome.js';
 import { missingParents } from '../parents/missing-parents.js';
@@ -45,6 +46,7 @@ export async function batchOutcomes(context: PartitionContext, batch: SentBatch)
   const proven = processed
     ? await provenOutcomes(context, batch, status!, failures)
     : await storedOutcomes(context, batch, status);
+  await doubtUnknown(context, batch, proven);
   // The list makes new objects each time it is read, but parents are looked up by object: so they are made once.
   const records = [...batch.records];
   const open = records.filter(({ externalId }) => proven.get(externalId) !== 'accepted');
@@ -67,6 +69,20 @@ export async function batchOutcomes(context: PartitionContext, batch: SentBatch)
     }
   }
   return outcomes;
+}
+
+/** The platform may be keeping children whose outcome nothing proves: until it gives them up, newer content of theirs waits. */
+async function doubtUnknown(
+  context: PartitionContext,
+  { id, tenantId, records }: SentBatch,
+  proven: ReadonlyMap<string, ProvenOutcome>,
+): Promise<void> {
+  const { deps, sync, partition } = context;
+  const keeps = dependencyWaitOf(context);
+  const { externalIds, contentHashes } = records.pick((index) => proven.get(records.externalIds[index]!) === 'unknown');
+  if (id === null || keeps === 0 || externalIds.length === 0) return;
+  const seconds = keeps + sync.spec.upload.inDoubtDelay;
+  await deps.ledger.batches.doubt(partition, { tenantId, externalIds, contentHashes }, seconds);
 }
 
 /**
