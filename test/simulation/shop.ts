@@ -2,6 +2,9 @@
 import type { Row, SourceModel, SourceTableModel } from './source-model.js';
 import { storedKey, type SchemaModel } from './platform-model.js';
 
+/** The name of its sync. */
+export const SYNC = 'shop';
+
 export const TENANTS: Readonly<Record<string, string>> = { n: 'north', s: 'south', w: 'west' };
 
 const column = (name: string, type: 'text' | 'timestamptz' = 'text') => ({ name, type, databaseType: type });

@@ -1,0 +1,188 @@
+/** The people of a story: they start runs, interfere with them, approve what is on hold, and stop what would go on for ever. */
+import type { RunReport } from '../../src/domain/run/run.js';
+import type { Checker } from './checker.js';
+import type { Chronicle } from './chronicle.js';
+import type { Kernel } from './kernel.js';
+import type { Plan } from './plan.js';
+import { undisturbed, type PlannedRun } from './planned-run.js';
+import type { PlatformModel } from './platform-model.js';
+import type { Random } from './random.js';
+import { SHAPES, SYNC } from './shop.js';
+import type { SourceModel } from './source-model.js';
+import type { TemporalServer } from './temporal-server.js';
+import type { WorkflowExecution } from './workflow-execution.js';
+
+/** No run and no wait may last longer once faults have stopped. */
+export const LONGEST_RECOVERY = 2 * 3_600_000;
+
+export interface OperatedWorld {
+  readonly plan: Plan;
+  readonly kernel: Kernel;
+  readonly random: Random;
+  readonly chronicle: Chronicle;
+  readonly source: SourceModel;
+  readonly platform: PlatformModel;
+  readonly temporal: TemporalServer;
+  readonly checker: Checker;
+  readonly areFaultsOver: () => boolean;
+}
+
+export class Operators {
+  readonly #world: OperatedWorld;
+  /** The runs in mode live that go on. */
+  readonly #live = new Set<string>();
+  /** Runs that somebody started by hand for a parent that came late. */
+  readonly #forParents: Promise<void>[] = [];
+  /** The run in mode live that goes on, if the seed has drawn one, and its id. */
+  #lasting: Promise<void> | null = null;
+  #lastingId = '';
+  #isLastingOver = false;
+
+  constructor(world: OperatedWorld) {
+    this.#world = world;
+  }
+
+  async perform(run: PlannedRun, workflowId: string, [type, input] = this.#inputOf(run)): Promise<void> {
+    const { kernel, random, chronicle, source, platform, temporal, checker } = this.#world;
+    const began = kernel.now;
+    const visible = source.watermark;
+    chronicle.note(`starts ${workflowId}: ${type} ${JSON.stringify(input)}`);
+    const execution = temporal.start(type, workflowId, input);
+    const ended = this.ended(execution);
+    const besideLive = this.#live.size > 0;
+    if (run.kind === 'live') this.#live.add(workflowId);
+    if (run.intervention !== null) {
+      await Promise.race([ended, kernel.sleep(run.interveneAfter)]);
+      if (execution().status === 'RUNNING') await this.#intervene(run.intervention, workflowId);
+      // Nothing else ends it.
+      if (run.kind === 'live') void this.cancelAfter(workflowId, random.between(0, 20_000));
+    }
+    const { status, result, failure } = await ended;
+    this.#live.delete(workflowId);
+    if (status === 'FAILED') chronicle.saw(`a run failed`);
+    const report = status === 'COMPLETED' ? (result as RunReport) : reportOf({ failure });
+    chronicle.note(
+      `${workflowId} ${status}: ${report === null ? String((failure as Error | null)?.message) : JSON.stringify(report)}`,
+    );
+    if (report === null) return;
+    checker.report(workflowId, report);
+    await checker.nothingLeft(workflowId, report);
+    // A backfill may report other mappings, too, of which it has fetched parents.
+    const { mappings = Object.keys(SHAPES) } = input as { mappings?: string[] };
+    const readsAll = ['range', 'orders'].includes(run.kind) || ['full', 'mirror'].includes(report.mode);
+    if (report.kind === 'sync' && report.outcome === 'complete') checker.delivered(platform, workflowId, visible);
+    if (readsAll && report.kind === 'sync' && besideLive) chronicle.saw('a run read every row beside a live one');
+    if (readsAll) await checker.read(workflowId, report, mappings, began);
+  }
+
+  /** Often somebody does not wait for the next run. */
+  deliverLateParent(id: string): void {
+    const { kernel, random, chronicle } = this.#world;
+    if (!random.chance(0.5)) return;
+    chronicle.saw('a parent that came late was delivered by hand');
+    const workflowId = `parent-${this.#forParents.length + 1}`;
+    const input = { sync: SYNC, mapping: 'customers', externalIds: [id] };
+    const started = kernel.sleep(random.next() * 3000);
+    this.#forParents.push(started.then(() => this.perform(undisturbed('records'), workflowId, ['backfill', input])));
+  }
+
+  /** Begins the run in mode live of a seed that has drawn one. */
+  beginLasting(workflowId: string): void {
+    this.#lasting = this.#goOn(workflowId);
+  }
+
+  /** Resolves once all parents that came late were delivered by those who did not wait for the next run. */
+  async untilParentsAreThere(): Promise<void> {
+    await Promise.all(this.#forParents);
+  }
+
+  /** A run in mode live that nobody stops before all is delivered. If it ends by itself, it is started again, as a schedule would do. */
+  async #goOn(workflowId: string): Promise<void> {
+    for (let no = 1; !this.#isLastingOver; no++) {
+      if (no > 1) await this.#world.kernel.sleep(10_000);
+      this.#lastingId = `${workflowId}-${no}`;
+      await this.perform(undisturbed('live'), this.#lastingId);
+    }
+  }
+
+  /**
+   * Faults are over, and the lasting run, if there is one, goes on: it alone must bring the platform what it lacks, and mark what is gone
+   * unless that is on hold. Resolves with false if it does not.
+   */
+  async untilLastingHasDelivered(): Promise<boolean> {
+    if (this.#lasting === null) return true;
+    const { plan, kernel, platform, temporal, checker, chronicle } = this.#world;
+    const wrong = (): string[] => [
+      ...checker.missing(platform, 'while a live run goes on'),
+      ...(plan.lasting!.holdsStay ? [] : checker.left(platform)),
+    ];
+    for (const began = kernel.now; wrong().length > 0; await kernel.sleep(20_000)) {
+      if (kernel.now - began < LONGEST_RECOVERY) continue;
+      for (const each of wrong()) chronicle.violate(each);
+      return false;
+    }
+    chronicle.saw('a live run went on until all was delivered');
+    this.#isLastingOver = true;
+    const isOver = this.#lasting.then(() => true);
+    do temporal.cancel(this.#lastingId);
+    while (!(await Promise.race([isOver, kernel.sleep(30_000).then(() => false)])));
+    return true;
+  }
+
+  async cancelAfter(workflowId: string, milliseconds: number): Promise<void> {
+    const { kernel, chronicle, temporal } = this.#world;
+    await kernel.sleep(milliseconds);
+    if (temporal.cancel(workflowId)) chronicle.saw('a live run was told to stop');
+  }
+
+  /** Resolves with the last execution once the workflow has ended. Holds are approved after a while, or not. */
+  async ended(execution: () => WorkflowExecution): Promise<WorkflowExecution> {
+    const { workflowId } = execution().name;
+    const isGuarded = this.#world.plan.settings.guard !== null;
+    while (execution().status === 'RUNNING' || execution().status === 'CONTINUED_AS_NEW') {
+      await this.#world.kernel.sleep(500);
+      const isLeft = this.#world.plan.lasting?.holdsStay === true && !this.#isLastingOver;
+      if (!isGuarded || isLeft || !this.#world.random.chance(this.#world.areFaultsOver() ? 0.5 : 0.03)) continue;
+      if (this.#world.temporal.update(workflowId, 'approve')) this.#world.chronicle.saw('a hold was approved');
+    }
+    return execution();
+  }
+
+  #inputOf({ kind }: PlannedRun): ['sync' | 'backfill', object] {
+    const random = this.#world.random;
+    const of = { sync: SYNC };
+    const table = this.#world.plan.crossing?.table ?? random.pick(Object.keys(SHAPES));
+    if (kind === 'replay') return ['backfill', { ...of, replay: {} }];
+    if (kind === 'range') return ['backfill', { ...of, mappings: [table] }];
+    if (kind === 'orders') return ['backfill', { ...of, mappings: ['orders'] }];
+    if (kind === 'records') {
+      const ids = [
+        ...new Set(
+          [...this.#world.source.rows(table).values()].map((row) => row[SHAPES[table as keyof typeof SHAPES].column]!),
+        ),
+      ];
+      return ['backfill', { ...of, mapping: table, externalIds: random.shuffled([...ids, '99999']).slice(0, 3) }];
+    }
+    return ['sync', { ...of, mode: kind }];
+  }
+
+  async #intervene(what: NonNullable<PlannedRun['intervention']>, workflowId: string): Promise<void> {
+    const { kernel, random, chronicle, temporal } = this.#world;
+    chronicle.note(`operator: ${what} ${workflowId}`);
+    chronicle.saw(`intervention: ${what}`);
+    if (what === 'cancel') void temporal.cancel(workflowId);
+    else if (what === 'terminate') temporal.terminate(workflowId);
+    else if (what === 'setRate') temporal.update(workflowId, 'setRate', { requestsAtOnce: 1 });
+    else if (temporal.update(workflowId, 'pause') && what === 'pause') {
+      await kernel.sleep(random.between(1000, 40_000));
+      temporal.update(workflowId, 'resume');
+    }
+  }
+}
+
+/** The report of a run that has failed because it was incomplete. */
+export function reportOf({ failure }: Pick<WorkflowExecution, 'failure'>): RunReport | null {
+  const { details } = (failure ?? {}) as { details?: unknown[] };
+  const [report] = details ?? [];
+  return (report as RunReport | undefined) ?? null;
+}
