@@ -79,7 +79,8 @@ async function doubtUnknown(
 ): Promise<void> {
   const { deps, sync, partition } = context;
   const keeps = dependencyWaitOf(context);
-  const { externalIds, contentHashes } = records.pick((index) => proven.get(records.externalIds[index]!) === 'unknown');
+  const isUnknown = (index: number): boolean => (proven.get(records.externalIds[index]!) ?? 'unknown') === 'unknown';
+  const { externalIds, contentHashes } = records.pick(isUnknown);
   if (id === null || keeps === 0 || externalIds.length === 0) return;
   const seconds = keeps + sync.spec.upload.inDoubtDelay;
   await deps.ledger.batches.doubt(partition, { tenantId, externalIds, contentHashes }, seconds);
