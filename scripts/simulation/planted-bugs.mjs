@@ -38,11 +38,6 @@ export const PLANTED_BUGS = {
     'if (partition.keepsRecords) await writeUnknown(',
     'if (partition.keepsRecords && false) await writeUnknown(',
   ],
-  'what was sent ahead of its turn stays in doubt': [
-    'src/ledger/checkpoint/checkpoint.ts',
-    "if (input.kind === 'early' && existing.waiting)",
-    "if (input.kind === 'early' && existing.waiting && false)",
-  ],
   'every record that was accepted once counts as unchanged': [
     'src/ledger/batches/claims.ts',
     'if (isUpToDate(own, known.contentHash)) return',
@@ -188,11 +183,6 @@ export const PLANTED_BUGS = {
     'src/delivery/run/feed-reader.ts',
     'writes ||= changes.length > 0;',
     '',
-  ],
-  'a record that is undecided is taken for one that was never sent': [
-    'src/ledger/known-records.ts',
-    'this.#add(record, { isUndecided: true });',
-    'this.#add(record, {});',
   ],
   'a record that the platform keeps, and never had before, is found by no search': [
     'src/delivery/chunk/chunk-result.ts',

@@ -81,19 +81,32 @@ const withUnfinishedRuns = (plan: Plan, random: Random): Plan =>
         writer: { ...plan.writer, shortLived: true },
       };
 
-/** In a third of these stories, the first run is stopped while it reads every row, and others go on with what is left. */
+/** In a third of these stories, the first run is stopped while it reads every row, and the next one goes on with what is left. */
 const withStoppedLoad = (plan: Plan, random: Random): Plan =>
   plan.crossing !== null || random.chance(2 / 3)
     ? plan
     : {
         ...plan,
-        sizes: { ...plan.sizes, partitionRows: random.between(2, 10) },
-        runs: plan.runs.map((run, no) =>
-          no === 0
-            ? { ...run, kind: 'incremental', ...stoppedEarly(random), interveneAfter: random.between(500, 5000) }
-            : run,
-        ),
+        ...ofManyChunks(plan, random),
+        runs: [
+          { ...undisturbed('incremental'), ...stoppedEarly(random), afterCheckpoints: random.between(2, 12) },
+          undisturbed('incremental', random.between(0, 5000), true),
+          ...plan.runs.slice(1),
+        ],
       };
+
+/** Rows in several partitions of several chunks each, so that a load can be stopped in the middle of one. */
+const ofManyChunks = (plan: Plan, random: Random): Pick<Plan, 'sizes' | 'customers'> => ({
+  sizes: {
+    ...plan.sizes,
+    firstPageRows: 1,
+    pageRows: random.between(1, 2),
+    firstChunkRows: 1,
+    chunkRows: random.between(1, 2),
+    partitionRows: random.between(3, 8),
+  },
+  customers: Math.max(5, plan.customers),
+});
 
 const stoppedEarly = (random: Random): Pick<PlannedRun, 'intervention' | 'interveneAfter'> => ({
   intervention: random.pick(['cancel', 'terminate']),
@@ -268,10 +281,9 @@ const withLoadToGoOnWith = (plan: Plan, random: Random): Plan =>
     ? plan
     : {
         ...plan,
-        sizes: { ...plan.sizes, partitionRows: random.between(2, 6) },
-        customers: Math.max(5, plan.customers),
+        ...ofManyChunks(plan, random),
         runs: [
-          { ...undisturbed('incremental'), intervention: 'cancel', interveneAfter: random.between(2000, 10_000) },
+          { ...undisturbed('incremental'), intervention: 'cancel', afterCheckpoints: random.between(2, 12) },
           ...plan.runs.filter(({ kind }) => kind !== 'incremental'),
         ],
       };

@@ -25,6 +25,8 @@ export interface OperatedWorld {
   readonly temporal: TemporalServer;
   readonly checker: Checker;
   readonly areFaultsOver: () => boolean;
+  /** How many checkpoints were written. */
+  readonly checkpoints: () => number;
 }
 
 export class Operators {
@@ -52,7 +54,7 @@ export class Operators {
     const besideLive = this.#live.size > 0;
     if (run.kind === 'live') this.#live.add(workflowId);
     if (run.intervention !== null) {
-      await Promise.race([ended, kernel.sleep(run.interveneAfter)]);
+      await Promise.race([ended, this.#untilTime(run, execution)]);
       if (execution().status === 'RUNNING') await this.#intervene(run.intervention, workflowId);
       // Nothing else ends it.
       if (run.kind === 'live') void this.cancelAfter(workflowId, random.between(0, 20_000));
@@ -164,6 +166,13 @@ export class Operators {
       return ['backfill', { ...of, mapping: table, externalIds: random.shuffled([...ids, '99999']).slice(0, 3) }];
     }
     return ['sync', { ...of, mode: kind }];
+  }
+
+  /** Resolves when somebody is to interfere with the run. */
+  async #untilTime({ interveneAfter, afterCheckpoints }: PlannedRun, run: () => WorkflowExecution): Promise<void> {
+    const { kernel, checkpoints } = this.#world;
+    if (afterCheckpoints === undefined) return kernel.sleep(interveneAfter);
+    while (run().status === 'RUNNING' && checkpoints() < afterCheckpoints) await kernel.sleep(20);
   }
 
   async #intervene(what: NonNullable<PlannedRun['intervention']>, workflowId: string): Promise<void> {

@@ -10,6 +10,8 @@ export interface PlannedRun {
   readonly intervention: 'cancel' | 'terminate' | 'pause' | 'leavePaused' | 'setRate' | null;
   /** Milliseconds after its start. */
   readonly interveneAfter: number;
+  /** Instead of that: once so many checkpoints were written. */
+  readonly afterCheckpoints?: number;
 }
 
 /** A run that nobody interferes with. */

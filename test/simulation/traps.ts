@@ -27,9 +27,14 @@ export class Traps {
     this.#world = world;
   }
 
+  /** How often the point was reached. */
+  reached(point: string): number {
+    return this.#reached.get(point) ?? 0;
+  }
+
   /** Something happened at which a trap may wait. `process`: whose it is, if that is known. */
   happened(point: string, process: SimulatedProcess | null): void {
-    const nth = (this.#reached.get(point) ?? 0) + 1;
+    const nth = this.reached(point) + 1;
     this.#reached.set(point, nth);
     for (const trap of this.#world.traps) {
       if (trap.point !== point || trap.nth !== nth) continue;

@@ -116,6 +116,7 @@ export class World {
       platform: this.#platform,
       temporal: this.#temporal,
       checker: this.#checker,
+      checkpoints: () => this.#traps.reached('checkpoint'),
     });
     database.begin({
       kernel,
