@@ -9,7 +9,7 @@ import type { Pace } from '../../platform/pace.js';
 import { segmentProblem } from '../../platform/path.js';
 import { backoffMs } from '../../platform/retry.js';
 import type { PartitionContext } from '../partition-context.js';
-import { dependencyWaitOf } from './dependency-wait.js';
+import { longestKept } from './dependency-wait.js';
 import type { UnsentBatches } from './unsent-batches.js';
 
 /** A batch that the platform has accepted. */
@@ -141,7 +141,7 @@ async function setInDoubt(context: PartitionContext, batch: IntendedBatch, befor
 async function setLongInDoubt(context: PartitionContext, batch: IntendedBatch): Promise<number> {
   const { inDoubtDelay } = context.sync.spec.upload;
   if (batch.id === null) return inDoubtDelay * 1000;
-  await noteDoubt(context, batch, inDoubtDelay + dependencyWaitOf(context));
+  await noteDoubt(context, batch, longestKept(context));
   return 0;
 }
 

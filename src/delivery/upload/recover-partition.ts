@@ -1,7 +1,7 @@
 /** Settles the batches that dead attempts and dead runs left open, so that their records can be claimed again. */
 import type { OpenBatch } from '../../ledger/batches/batches.js';
 import type { SentRecord } from '../../ledger/outcomes/sent-records.js';
-import { dependencyWaitOf } from './dependency-wait.js';
+import { anyMayBeKept, dependencyWaitOf, longestKept } from './dependency-wait.js';
 import { platformIdOf, provenByCounters, pollUntilProcessed } from './batch-status.js';
 import { allEnded } from '../all-ended.js';
 import type { OpenSync } from '../dependencies.js';
@@ -48,8 +48,7 @@ async function poll(context: PartitionContext, batch: OpenBatch, platformBatchId
   const { status, processed } = await pollUntilProcessed(context, { platformBatchId, tenant, sent });
   const counted = status === null ? null : provenByCounters(status, batch.externalIds, batch.records);
   const dependencyWait = dependencyWaitOf(context);
-  // Of records that the platform counts as pending and does not list, any may be one.
-  const isUnlistedPending = dependencyWait > 0 && counted?.outcomeOfUnlisted === null && counted.unlistedPending > 0;
+  const isUnlistedPending = anyMayBeKept(context, counted);
   const isPending = (externalId: string): boolean => isUnlistedPending || counted?.listed.has(externalId) === true;
   // Records that are not proved to be accepted are read and sent again, even if they failed: the row may have changed,
   // and a dead letter needs the row's key.
@@ -59,7 +58,7 @@ async function poll(context: PartitionContext, batch: OpenBatch, platformBatchId
   const pending = batch.externalIds.filter(isPending);
   // The platform may have kept children at its deadline that it does not count.
   const mayKeep = !processed && dependencyWait > 0 && outcomes.some(({ outcome }) => outcome === 'unknown');
-  const inDoubtFor = mayKeep ? dependencyWait + context.sync.spec.upload.inDoubtDelay : 0;
+  const inDoubtFor = mayKeep ? longestKept(context) : 0;
   await context.deps.ledger.batches.recover(context.partition, batch, {
     outcomes,
     pending,

@@ -3,7 +3,7 @@ import type { PendingResource } from '../../platform/contract/batches.js';
 import type { ParentName } from '../../domain/records/parent.js';
 import { isAllAccepted, pollUntilProcessed } from './batch-status.js';
 import type { PartitionContext } from '../partition-context.js';
-import { dependencyWaitOf } from './dependency-wait.js';
+import { dependencyWaitOf, longestKept } from './dependency-wait.js';
 import { messageAbout, namedFailures } from './named-failures.js';
 import { ALL_ACCEPTED, notAccepted, type BatchOutcomes, type Outcome, type ProvenOutcome } from './outcome.js';
 import { missingParents } from '../parents/missing-parents.js';
@@ -77,13 +77,11 @@ async function doubtUnknown(
   { id, tenantId, records }: SentBatch,
   proven: ReadonlyMap<string, ProvenOutcome>,
 ): Promise<void> {
-  const { deps, sync, partition } = context;
-  const keeps = dependencyWaitOf(context);
+  const { deps, partition } = context;
   const isUnknown = (index: number): boolean => (proven.get(records.externalIds[index]!) ?? 'unknown') === 'unknown';
   const { externalIds, contentHashes } = records.pick(isUnknown);
-  if (id === null || keeps === 0 || externalIds.length === 0) return;
-  const seconds = keeps + sync.spec.upload.inDoubtDelay;
-  await deps.ledger.batches.doubt(partition, { tenantId, externalIds, contentHashes }, seconds);
+  if (id === null || dependencyWaitOf(context) === 0 || externalIds.length === 0) return;
+  await deps.ledger.batches.doubt(partition, { tenantId, externalIds, contentHashes }, longestKept(context));
 }
 
 /**
