@@ -16,5 +16,7 @@ export const longestKept = (context: OfMapping & { readonly sync: Pick<OpenSync,
   context.sync.spec.upload.inDoubtDelay + dependencyWaitOf(context);
 
 /** Whether any record of the batch may be one that the platform counts as pending and does not list. */
-export const anyMayBeKept = (context: OfMapping, counted: Pick<CounterProof, 'unlistedPending'> | null): boolean =>
-  dependencyWaitOf(context) > 0 && (counted?.unlistedPending ?? 0) > 0;
+export const hasUnlistedPending = (
+  context: OfMapping,
+  counted: Pick<CounterProof, 'unlistedPending'> | null,
+): boolean => dependencyWaitOf(context) > 0 && (counted?.unlistedPending ?? 0) > 0;

@@ -6,7 +6,7 @@ import { marksAsDeleted, type MappedRecord } from '../../domain/records/record.j
 import { countsOf } from '../../platform/batch-progress.js';
 import type { BatchStatus } from '../../platform/contract/batches.js';
 import { provenByCounters, warnOnce } from './batch-status.js';
-import { anyMayBeKept } from './dependency-wait.js';
+import { hasUnlistedPending } from './dependency-wait.js';
 import type { PartitionContext } from '../partition-context.js';
 import type { NamedFailures } from './named-failures.js';
 import { notStored } from './not-stored.js';
@@ -68,7 +68,7 @@ export async function storedOutcomes(
   const { externalIds } = records;
   const counted = status === null ? null : provenByCounters(status, externalIds, externalIds.length);
   const listed = counted?.listed ?? new Map<string, never>();
-  const notStoredAs = anyMayBeKept(context, counted) ? 'pending' : 'unknown';
+  const notStoredAs = hasUnlistedPending(context, counted) ? 'pending' : 'unknown';
   const open = [...records].filter(({ externalId }) => !listed.has(externalId));
   const absent = new Set(
     (await notStored(context, tenant, open, { isProcessed: false })).map(({ record }) => record.externalId),

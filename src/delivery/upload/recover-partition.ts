@@ -1,7 +1,7 @@
 /** Settles the batches that dead attempts and dead runs left open, so that their records can be claimed again. */
 import type { OpenBatch } from '../../ledger/batches/batches.js';
 import type { SentRecord } from '../../ledger/outcomes/sent-records.js';
-import { anyMayBeKept, dependencyWaitOf, longestKept } from './dependency-wait.js';
+import { hasUnlistedPending, dependencyWaitOf, longestKept } from './dependency-wait.js';
 import { platformIdOf, provenByCounters, pollUntilProcessed } from './batch-status.js';
 import { allEnded } from '../all-ended.js';
 import type { OpenSync } from '../dependencies.js';
@@ -48,7 +48,7 @@ async function poll(context: PartitionContext, batch: OpenBatch, platformBatchId
   const { status, processed } = await pollUntilProcessed(context, { platformBatchId, tenant, sent });
   const counted = status === null ? null : provenByCounters(status, batch.externalIds, batch.records);
   const dependencyWait = dependencyWaitOf(context);
-  const isUnlistedPending = anyMayBeKept(context, counted);
+  const isUnlistedPending = hasUnlistedPending(context, counted);
   const isPending = (externalId: string): boolean => isUnlistedPending || counted?.listed.has(externalId) === true;
   // Records that are not proved to be accepted are read and sent again, even if they failed: the row may have changed,
   // and a dead letter needs the row's key.
