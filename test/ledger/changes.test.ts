@@ -101,6 +101,96 @@ it('keep with the position what the source has confirmed, by the latest reader a
   expect((await the.ledger.feeds.acquire('shop', feed.name)).position).toEqual({ ...at('5', 'two'), confirmed: null });
 });
 
+it('of each mapping are told by the newest, and how many there are', async () => {
+  await note(['a', 'b', 'c']);
+  const [own, first] = [the.mappingId, (await rows())[0]!.seq];
+  await the.newMapping();
+  await note(['d']);
+  const other = the.mappingId;
+  await the.newMapping();
+  const { newest, newestOf } = the.ledger.changedRows;
+
+  const [c, d] = [await newest(own), await newest(other)];
+  expect([c.rows, d.rows]).toEqual([3, 1]);
+  expect(BigInt(c.seq)).toBe(BigInt(first) + 2n);
+  expect(BigInt(d.seq)).toBe(BigInt(c.seq) + 1n);
+  expect(await newest(the.mappingId)).toEqual({ seq: '0', rows: 0 });
+  const all = await newestOf([own, other, the.mappingId]);
+  expect([...all].toSorted(([a], [b]) => a - b)).toEqual([
+    [own, c.seq],
+    [other, d.seq],
+  ]);
+});
+
+it('are left out once for the open removal plans of the run that asks', async () => {
+  const { removals } = the.ledger;
+  await note(['a', 'b', 'c', 'd']);
+  const [a, b, c] = await rows();
+  const run = await newRun(the.ledger);
+  const own = await removals.open(run, the.mappingId, '{}');
+  const ofAnother = await removals.open(await newRun(the.ledger), the.mappingId, '{}');
+  await settle(await newPartition(), [], [], { planId: own.id, rows: [a!] });
+  await settle(await newPartition(), [], [], { planId: ofAnother.id, rows: [b!] });
+  const left = async (after = '0') =>
+    (
+      await the.ledger.changedRows.page(the.mappingId, run, { after, through: LAST, limit: 9, withoutPlanned: true })
+    ).map(({ key }) => key.join());
+
+  expect(await left()).toEqual(['b', 'c', 'd']);
+  expect(await left(c!.seq)).toEqual(['d']);
+  await the.database.query(`UPDATE partner_sync.removal_plans SET state = 'replaced' WHERE id = $1`, [own.id]);
+  expect(await left()).toEqual(['a', 'b', 'c', 'd']);
+});
+
+it('may have been read by several runs, of which the newest is told', async () => {
+  const own = await newRun(the.ledger);
+  const others = [await newRun(the.ledger), await newRun(the.ledger)];
+  for (const run of others) await newPartition(false, run);
+  expect(await the.ledger.changedRows.newestReader(the.mappingId, own)).toBe(others[1]);
+});
+
+it('end only the dead letters of rows that are gone, of their own mapping, and that were read before', async () => {
+  const letter = (key: string): DeadLetter => ({
+    ...{ tenantId: 1, externalId: key, sourceKey: [key], code: 'mapping_failed', pointer: '/x', rule: 'r' },
+    ...{ reason: 'bad', shape: 'text', missing: [] },
+  });
+  const die = async (partition: AcquiredPartition, keys: readonly string[]) =>
+    the.ledger.checkpoint(
+      partition,
+      await outcome(
+        null,
+        keys.map((key) => record(key, '1')),
+        'deadLettered',
+        { deadLetters: keys.map(letter) },
+      ),
+    );
+  const left = async (mapping = the.mappingId) =>
+    (
+      await the.database.query<{ id: string }>(
+        'SELECT external_id AS id FROM partner_sync.dead_letters WHERE mapping_id = $1 ORDER BY 1',
+        [mapping],
+      )
+    ).map(({ id }) => id);
+  const other = the.mappingId;
+  await die(await newPartition(), ['a', 'b']);
+  await note(['a', 'b']);
+  await the.newMapping();
+  await die(await newPartition(), ['a', 'b', 'c']);
+  await note(['a', 'b', 'c']);
+  const [a, b, c] = await rows();
+  const partition = await newPartition();
+  const early = await the.reading();
+  await die(await newPartition(), ['b']);
+
+  const checkpoint = await outcome(null, [], 'unchanged', { readSeqs: early });
+  const gone = seqsOf([a!, b!]);
+  const resumePoint = { kind: 'changed_rows', after: c!.seq, seqs: [], gone, planned: null, leftToRuns: null } as const;
+  await the.ledger.checkpoint(partition, { ...checkpoint, resumePoint } as typeof checkpoint);
+
+  expect(await left()).toEqual(['b', 'c']);
+  expect(await left(other)).toEqual(['a', 'b']);
+});
+
 it('end the dead letters of rows that are gone', async () => {
   const partition = await newPartition();
   const letter: DeadLetter = {

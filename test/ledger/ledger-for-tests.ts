@@ -161,11 +161,11 @@ export function ledgerForTests() {
   const deliver = async (partition: AcquiredPartition, records: readonly MappedRecord[], read?: Read): Promise<void> =>
     ledger.checkpoint(partition, await outcome(await claim(partition, records, read), records, 'accepted'));
 
-  /** As the transaction does that plans a run's partitions for every row of the mapping. */
-  async function loads(runId: string): Promise<void> {
+  /** As the transaction does that plans a run's partitions for every row of a mapping. */
+  async function loads(runId: string, mapping = mappingId): Promise<void> {
     const knex = openLedgerDatabase(database.url);
     try {
-      await beginLoad(knex, mappingId, runId);
+      await beginLoad(knex, mapping, runId);
     } finally {
       await knex.destroy();
     }

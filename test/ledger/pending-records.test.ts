@@ -302,6 +302,58 @@ it('does not send what was read before the row of a pending record was found as 
   expect((await claim(slow, [changed])).skipReasons).toEqual([undefined]);
 });
 
+it('is read and sent again, whatever a reading finds that began before somebody read its newer content', async () => {
+  const [sender, slow, quick] = [await newPartition(), await newPartition(), await newPartition()];
+  await hold(sender, [a]);
+  const early = await reading();
+  expect((await claim(quick, [changed])).skipReasons).toEqual(['pending']);
+  await poll(quick, a);
+  expect(await due()).toEqual(['a']);
+
+  await the.ledger.checkpoint(slow, await outcome(null, [a], 'unchanged', { readSeqs: early }));
+
+  expect(await due()).toEqual(['a']);
+});
+
+it('is read and sent again, whatever such a reading finds, also if its newer content was read before it was pending', async () => {
+  const [sender, slow, quick] = [await newPartition(), await newPartition(), await newPartition()];
+  const sent = await reading();
+  const claimed = await claim(sender, [a], sent);
+  await the.ledger.batches.markSent(claimed.batches[0]!, 'platform-1');
+  const early = await reading();
+  const late = await reading();
+  expect((await claim(quick, [changed], late)).skipReasons).toEqual(['contended']);
+  await notePending(sender, claimed, [a], sent);
+  await queueAsContended(quick, changed, late);
+  await poll(quick, a);
+  expect(await due()).toEqual(['a']);
+
+  await the.ledger.checkpoint(slow, await outcome(null, [a], 'unchanged', { readSeqs: early }));
+
+  expect(await due()).toEqual(['a']);
+});
+
+it('is in doubt as long as only other content is accepted, and stays pending if it is known to be kept', async () => {
+  const successor = await leaveInDoubt([a]);
+  await hold(await newPartition(), [b]);
+  // What is sent ahead of its turn has no outcome of its own yet.
+  const accept = async (...sent: MappedRecord[]): Promise<void> =>
+    the.ledger.checkpoint(successor, {
+      kind: 'early',
+      readSeqs: await reading(),
+      result: { sent: sent.map((r) => the.sent(r)), batches: [], waiting: [] },
+      resumePoint: null,
+    });
+
+  await accept(changed, b);
+
+  const next = async (r: MappedRecord) => (await claim(await newPartition(), [r])).skipReasons;
+  expect(await next(record('a', '3'))).toEqual(['pending']);
+  expect(await next(record('b', '3'))).toEqual(['pending']);
+  await accept(a);
+  expect(await next(record('a', '3'))).toEqual([undefined]);
+});
+
 it('is over once another copy of it is accepted, if it is in doubt whether the platform keeps it, and not if that is known', async () => {
   const successor = await leaveInDoubt([a]);
   await hold(await newPartition(), [b]);

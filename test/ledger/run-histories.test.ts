@@ -63,6 +63,27 @@ it('adds rows to the period in which they got their outcomes, and takes those th
   );
 });
 
+it('adds up what several checkpoints bring to one period', async () => {
+  const partition = await the.newPartition();
+  // Periods of five minutes.
+  await started(partition.runId, 86_400);
+  const kinds = ['accepted', 'unchanged', 'waiting', 'deadLettered'] as const;
+  for (const no of [1, 2])
+    for (const kind of kinds) {
+      const row = record(`${kind}-${no}`, '1');
+      const waiting = kind === 'waiting' ? [the.queued(row)] : [];
+      await the.ledger.checkpoint(partition, await the.outcome(null, [row], kind, { waiting }), effort);
+    }
+
+  const history = await historyOf(partition.runId);
+  expect(sumOf(history)).toEqual({ read: 8, accepted: 2, unchanged: 2, waiting: 2, deadLettered: 2 });
+  expect(history.mappings).toMatchObject([{ readingMs: 80, sendingMs: 1600, ledgerMs: 40 }]);
+  const of = (wanted: string, what: 'requests' | 'ms') =>
+    history.requests.filter(({ status }) => status === wanted).reduce((sum, request) => sum + request[what], 0);
+  expect([of('2xx', 'requests'), of('2xx', 'ms')]).toEqual([16, 640]);
+  expect([of('5xx', 'requests'), of('5xx', 'ms')]).toEqual([8, 168]);
+});
+
 it('writes nothing of a checkpoint that another attempt has fenced off, or that is written twice', async () => {
   const dead = await the.newPartition();
   const claimed = await the.claim(dead, [a]);

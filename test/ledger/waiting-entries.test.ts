@@ -83,3 +83,19 @@ it('takes the later of two entries of one record, as when two rows map to it now
   );
   expect(written).toEqual([{ reason: 'unknown' }]);
 });
+
+it('takes the key of the later entry, unless that has none', async () => {
+  const partition = await newPartition();
+  const keyAfter = async (sourceKey: readonly string[]): Promise<unknown> => {
+    const waiting = [{ ...entryOf('unknown'), sourceKey }];
+    await the.ledger.checkpoint(partition, await outcome(null, [row], 'waiting', { waiting }));
+    const [written] = await the.database.query<{ key: string[] }>(
+      'SELECT source_key AS key FROM partner_sync.waiting WHERE mapping_id = $1',
+      [the.mappingId],
+    );
+    return written!.key;
+  };
+  expect(await keyAfter(['1'])).toEqual(['1']);
+  expect(await keyAfter(['2'])).toEqual(['2']);
+  expect(await keyAfter([])).toEqual(['2']);
+});

@@ -134,3 +134,55 @@ it('reports why a parent will not come for the batch of its own tenant only', as
 
   expect(await the.ledger.waiting.backlog(the.mappingId, partition.runId)).toMatchObject({ waiting: 2, pending: 1 });
 });
+
+it('tells which records of which tenant and mapping wait, and which of them lack their parents', async () => {
+  const { waiting } = the.ledger;
+  const partition = await newPartition();
+  const [lacking, contended, held] = [record('lacking', '1'), record('contended', '1'), record('held', '1')];
+  await hold(partition, held);
+  const parts = {
+    waiting: [
+      waitOf(lacking, { reason: 'lacks_parent', dueIn: 3600 }),
+      waitOf(contended, { reason: 'contended', dueIn: 3600 }),
+    ],
+  };
+  await the.ledger.checkpoint(partition, await outcome(null, [lacking, contended], 'waiting', parts));
+  const own = the.mappingId;
+  await the.newMapping();
+  await bothWait({ reason: 'lacks_parent' });
+
+  const ids = ['lacking', 'contended', 'held', 'a'];
+  const keysOf = (tenant: string) => ids.map((externalId) => ({ tenantId: tenantId(tenant), externalId }));
+  const place = (tenant: string, id: string): string => `${tenantId(tenant)}/${id}`;
+  const ofNorth = await waiting.lackingParentsAmong(own, keysOf('north'));
+  expect([...ofNorth]).toEqual([[place('north', 'lacking'), expect.objectContaining({ tries: 0, waits: 0 })]]);
+  expect([...(await waiting.lackingParentsAmong(own, keysOf('south')))]).toEqual([]);
+  const all = await waiting.among(own, [...keysOf('north'), ...keysOf('south')]);
+  expect([...all.keys()].toSorted()).toEqual(['contended', 'held', 'lacking'].map((id) => place('north', id)));
+  const ofAnother = await waiting.among(the.mappingId, keysOf('south'));
+  expect([...ofAnother.keys()]).toEqual([place('south', 'a')]);
+});
+
+it('tells for how long at most the platform may keep what the run has sent, and which schemas their parents are of', async () => {
+  const partition = await newPartition();
+  const missing = (schemaName: string) => [{ schemaName, externalId: 'p' }];
+  const keep = async (of: AcquiredPartition, r: MappedRecord, seconds: number, schema: string): Promise<void> => {
+    const [batch] = (await claim(of, [r])).batches;
+    await the.ledger.batches.markSent(batch!, 'platform-1');
+    const expiresAt = new Date(Date.now() + seconds * 1000).toISOString();
+    const wait = the.pending(r, batch!.id!, { expiresAt, missing: missing(schema) });
+    const batches = [{ id: batch!.id!, pending: [r.externalId] }];
+    await the.ledger.checkpoint(of, await outcome(null, [r], 'waiting', { batches, waiting: [wait] }));
+  };
+  await keep(partition, record('b', '1'), 1000, 'customer');
+  await keep(partition, record('c', '1'), 100, 'shop');
+  await keep(await newPartition(), record('d', '1'), 9000, 'of another run');
+  const later = record('e', '1');
+  const queued = waitOf(later, { reason: 'lacks_parent', dueIn: 5000, missing: missing('not sent') });
+  await the.ledger.checkpoint(partition, await outcome(null, [later], 'waiting', { waiting: [queued] }));
+
+  const backlog = await the.ledger.waiting.backlog(the.mappingId, partition.runId);
+  expect(backlog).toMatchObject({ waiting: 4, pending: 2, dueSoon: 0, parents: ['customer', 'shop'] });
+  expect(backlog.pendingFor).toBeGreaterThan(900);
+  expect(backlog.pendingFor).toBeLessThan(1100);
+});

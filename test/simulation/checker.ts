@@ -141,6 +141,13 @@ export class Checker {
     for (const wrong of this.missing(platform, 'at the end')) this.#violate(wrong);
   }
 
+  /** Whether the platform has a row as it is. */
+  isDelivered(platform: PlatformModel, table: string, row: Row): boolean {
+    const { schema, column } = SHAPES[table as TableName];
+    const stored = platform.stored.get(storedKey(TENANTS[row['shop']!]!, schema, row[column]!));
+    return stored?.data['name'] === row['name'];
+  }
+
   /** Which rows that can be delivered the platform does not have as they are. */
   missing(platform: PlatformModel, when: string): string[] {
     return [...expectedRecords(this.#source)].flatMap(([key, record]) => wrongWith(platform, key, record, when));

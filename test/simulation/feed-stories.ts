@@ -1,4 +1,5 @@
 /** Stories in which a change feed tells which rows have changed. */
+import { ONLY_CHANGES } from './families.js';
 import type { Plan, Trap } from './plan.js';
 import { undisturbed, type PlannedRun } from './planned-run.js';
 import { randomOf, type Random } from './random.js';
@@ -42,7 +43,7 @@ const withUnnamedChanges = (plan: Plan, random: Random): Plan =>
     : {
         ...plan,
         feed: { ...plan.feed, unnamed: random.chance(0.7) ? random.pick([0.01, 0.05]) : 0 },
-        writer: { ...plan.writer, truncates: random.chance(0.7) },
+        writer: { ...plan.writer, truncates: !plan.writer.awaitedParents && random.chance(0.7) },
       };
 
 /** Some of its runs follow the feed, until somebody cancels or terminates them; beside some of these, another one reads every row. */
@@ -155,7 +156,14 @@ const withChildrenThatMove = (plan: Plan, random: Random): Plan =>
           undisturbed('incremental'),
           { ...undisturbed('live', 0, true), intervention: 'cancel', interveneAfter: random.between(60_000, 120_000) },
         ],
-        writer: { ...plan.writer, every: random.pick([300, 1000]), longest: 10, awaitedParents: true },
+        customers: 8,
+        writer: {
+          ...plan.writer,
+          ...ONLY_CHANGES,
+          every: random.pick([300, 1000]),
+          longest: 10,
+          awaitedParents: true,
+        },
       };
 
 /** In half of these, workers die when they have just sent some, which then change to what cannot be mapped before they are deleted. */
@@ -308,7 +316,14 @@ const withBriefParents = (plan: Plan, random: Random): Plan => {
     traps: [],
     temporal: { deafAttempts: 0 },
     ledger: { lostAnswer: 0, lostStatement: 0 },
-    source: { lostQuery: 0, shortPage: 0, slowest: 20, stalled: 0, stalledById: 0.3 + 0.4 * random.next() },
+    source: {
+      ...plan.source,
+      lostQuery: 0,
+      shortPage: 0,
+      slowest: 20,
+      stalled: 0,
+      stalledById: 0.3 + 0.4 * random.next(),
+    },
     writer: { ...plan.writer, every: random.pick([300, 1000]), longest: 10, lasts, briefParents: true },
   };
 };

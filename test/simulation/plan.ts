@@ -1,4 +1,5 @@
 /** What one seed is about: its sizes, its settings, its faults, and what happens in it. Everything is drawn before it begins. */
+import { ONLY_CHANGES } from './families.js';
 import { fedIfDrawn, ofFeed, withWhatFeedsMiss } from './feed-stories.js';
 import type { FeedFaults } from './feed-model.js';
 import type { LedgerFaults } from './ledger-database.js';
@@ -168,6 +169,7 @@ function storyOf(seed: number, random: Random, { inDoubtDelay, hot }: { inDoubtD
       lostQuery: some(0.1),
       shortPage: some(0.5),
       stalled: some(0.15),
+      longestStall: 12_000,
       stalledById: 0,
       slowest: random.chance(hot ? 0.6 : 0.3) ? 1500 : 20,
     },
@@ -252,11 +254,18 @@ const withAwaitedParents = (plan: Plan, random: Random): Plan =>
     ? plan
     : {
         ...plan,
-        settings: { ...plan.settings, dependencyWait: 60 },
+        settings: { ...plan.settings, dependencyWait: 60, waitForPending: random.between(1, 3) },
+        customers: 8,
         crossing: { table: 'orders', back: null },
         runs: plan.runs.map((run) => ({ ...run, startAfter: random.between(0, 4000) })),
-        source: { ...plan.source, stalled: 0.2 + 0.3 * random.next() },
-        writer: { ...plan.writer, every: 300, lasts: random.between(15_000, 30_000), awaitedParents: true },
+        source: { ...plan.source, stalled: 0.1 + 0.3 * random.next(), longestStall: 40_000 },
+        writer: {
+          ...plan.writer,
+          ...ONLY_CHANGES,
+          every: 300,
+          lasts: random.between(15_000, 30_000),
+          awaitedParents: true,
+        },
       };
 
 /** In half of the stories in which rows are deleted, they come back. */

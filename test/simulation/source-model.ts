@@ -32,12 +32,11 @@ export interface SourceFaults {
    * meanwhile. A page of what is new does so less often, as it is found with an index.
    */
   readonly stalled: number;
+  /** Milliseconds that such a page takes at most. */
+  readonly longestStall: number;
   /** How likely rows that are looked up by their external ids do. */
   readonly stalledById: number;
 }
-
-/** Milliseconds. */
-const STALLED = 12_000;
 
 /** A change of rows: the new row, or null to delete it. */
 export interface Change {
@@ -148,7 +147,7 @@ export class SourceModel {
       await this.#kernel.sleep(1 + this.#random.next() * this.faults.slowest);
       this.#maybeLost();
       const found = answer();
-      const longest = this.#random.chance(stalled) ? STALLED : this.faults.slowest;
+      const longest = this.#random.chance(stalled) ? this.faults.longestStall : this.faults.slowest;
       await this.#kernel.sleep(1 + this.#random.next() * longest);
       this.#maybeLost();
       return found;

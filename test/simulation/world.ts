@@ -84,7 +84,10 @@ export class World {
     const happened = (point: string): void => this.#traps.happened(point, kernel.process);
     this.#feed = new FeedModel(random('feed-model'), TABLES, plan.feed, sometimes);
     this.#source = new SourceModel(kernel, random('source'), TABLES, plan.source, this.#feed, happened);
-    this.#writer = new Writer(kernel, random('writer'), plan, this.#source, this.#chronicle);
+    this.#writer = new Writer(kernel, random('writer'), plan, this.#source, this.#chronicle, {
+      whenParentCame: (id) => this.#operators.deliverLateParent(id),
+      isDelivered: (table, row) => this.#checker.isDelivered(this.#platform, table, row),
+    });
     this.#checker = new Checker(this.#source, this.#writer, database, this.#chronicle);
     this.#platform = new PlatformModel({
       kernel,
@@ -171,7 +174,6 @@ export class World {
     const plan = this.#plan;
     this.#writer.fill();
     for (let i = 0; i < plan.workers; i++) this.#startWorker();
-    this.#writer.whenParentCame = (id) => this.#operators.deliverLateParent(id);
     if (plan.crossing === null) this.#writer.write();
     // One run alone delivers all rows before.
     else this.#source.faults = { ...plan.source, stalled: 0 };

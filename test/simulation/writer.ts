@@ -1,6 +1,7 @@
 /** The partner's own programs: they fill the source, and keep changing it in transactions. */
 import type { Kernel } from './kernel.js';
 import type { Chronicle } from './chronicle.js';
+import { Families, type OthersOfFamilies } from './families.js';
 import type { Crossing, Plan } from './plan.js';
 import type { Random } from './random.js';
 import { storedKey } from './platform-model.js';
@@ -15,27 +16,37 @@ export class Writer {
   readonly #chronicle: Chronicle;
   #version = 0;
   #brief = 0;
-  #briefChildren = 0;
-  #briefParents = 0;
-  #awaited = 0;
-  /** The orders that are moved to another customer. */
-  readonly #moved = new Set<string>();
   #truncated = 0;
   readonly #earlier = new Map<string, Row>();
   readonly #repeated = new Set<number>();
   #began = 0;
   #isStopped = false;
-  /** Called when a customer has come after its orders. */
-  whenParentCame: (id: string) => void = () => undefined;
-  /** How many customers have come after their orders, by shop. */
-  readonly #lateParents = new Map<string, number>();
+  readonly #families: Families;
 
-  constructor(kernel: Kernel, random: Random, plan: Plan, source: SourceModel, chronicle: Chronicle) {
+  constructor(
+    kernel: Kernel,
+    random: Random,
+    plan: Plan,
+    source: SourceModel,
+    chronicle: Chronicle,
+    others: OthersOfFamilies,
+  ) {
     this.#kernel = kernel;
     this.#random = random;
     this.#plan = plan;
     this.#source = source;
     this.#chronicle = chronicle;
+    this.#families = new Families({
+      ...others,
+      kernel,
+      random,
+      plan,
+      source,
+      chronicle,
+      change: (...of) => this.#change(...of),
+      revert: (...of) => this.#revert(...of),
+      isStopped: () => this.#isStopped,
+    });
   }
 
   /** The first rows. */
@@ -147,26 +158,17 @@ export class Writer {
 
   #changes(at: string): Change[] {
     if (this.#plan.crossing !== null) return this.#changeOneOf(this.#plan.crossing, at);
+    const shop = this.#random.pick(this.#plan.tenants);
+    return (
+      this.#families.changes(shop, at) ??
+      this.#ordinaryChanges(shop, at).filter(({ table, key }) => !this.#families.isLeftAlone(table, key))
+    );
+  }
+
+  #ordinaryChanges(shop: string, at: string): Change[] {
     const random = this.#random;
-    const {
-      deletes,
-      moves,
-      orphans,
-      lateParents,
-      briefChildren,
-      briefParents,
-      strangers,
-      shortLived,
-      truncates,
-      hot,
-      awaitedParents,
-    } = this.#plan.writer;
-    const shop = random.pick(this.#plan.tenants);
+    const { deletes, moves, orphans, lateParents, strangers, shortLived, truncates, hot } = this.#plan.writer;
     const customers = [...this.#source.rows('customers').values()].filter((row) => row['shop'] === shop);
-    if (briefChildren && this.#briefChildren < 20 && random.chance(0.2)) return [this.#briefChild(shop, at)];
-    if (briefParents && this.#briefParents < 30 && random.chance(0.4)) return this.#briefParent(shop, at);
-    const order = awaitedParents && this.#awaited < 40 && random.chance(0.3) ? this.#orderToMove() : null;
-    if (order !== null) return [this.#moveAndBack(order, at)];
     if (customers.length === 0 || random.chance(hot ? 0.04 : 0.15))
       return this.#family(shop, String(random.between(1, hot ? 4 : 8)).padStart(5, '0'), at);
     const customer = hot && random.chance(0.7) ? customers[0]! : random.pick(customers);
@@ -195,8 +197,8 @@ export class Writer {
     if (truncates && this.#truncated < 2 && random.chance(0.05))
       return this.#refill(random.pick(['orders', 'lines']), at);
     // Not more and more of them, or no run would ever have read them all.
-    const late = this.#lateParents.get(shop) ?? 0;
-    if (lateParents && late < 5 && random.chance(0.25)) return [this.#orderOf(`late-${late}`, shop, at)];
+    const late = this.#families.lateParents(shop);
+    if (lateParents && late < 5 && random.chance(0.25)) return [this.#families.orderOf(`late-${late}`, shop, at)];
     if (orphans && random.chance(0.1)) {
       this.#chronicle.saw('a row had no parent');
       return [this.#change('orders', shop, { no: `orphan-${random.between(1, 5)}`, customer_id: '77777' }, at)];
@@ -240,119 +242,15 @@ export class Writer {
     );
   }
 
-  /**
-   * One of two orders that change again and again until their customer comes, and then hardly any more. Where a feed tells it, some
-   * are deleted before the customer comes.
-   */
-  #orderOf(id: string, shop: string, at: string): Change {
-    const random = this.#random;
-    const lives = random.next() * 20_000;
-    this.#kernel.after(lives, () => this.#customerComes(id, shop), null);
-    if (this.#plan.settings.isFed && random.chance(0.2))
-      this.#kernel.after(lives * random.next(), () => this.#deleteOrdersOf(id, shop), null);
-    return this.#change('orders', shop, { no: `${id}-${random.between(1, 2)}`, customer_id: id }, at);
-  }
-
-  #customerComes(id: string, shop: string): void {
-    if (this.#isStopped || this.#source.rows('customers').has(`${shop}/${id}`)) return;
-    this.#chronicle.saw('a parent came after its child');
-    this.#lateParents.set(shop, (this.#lateParents.get(shop) ?? 0) + 1);
-    this.#source.transact(0, (later) => [this.#change('customers', shop, { id }, later)]);
-    this.whenParentCame(id);
-  }
-
-  #deleteOrdersOf(id: string, shop: string): void {
-    if (this.#isStopped || this.#source.rows('customers').has(`${shop}/${id}`)) return;
-    const orders = [`${shop}/${id}-1`, `${shop}/${id}-2`].filter((key) => this.#source.rows('orders').has(key));
-    if (orders.length === 0) return;
-    this.#chronicle.saw('a row was deleted before its parent came');
-    this.#source.transact(0, () => orders.map((key) => ({ table: 'orders', key, row: null })));
-  }
-
-  /** An order that is deleted again some seconds before its customer comes. */
-  #briefChild(shop: string, at: string): Change {
-    const random = this.#random;
-    const id = `brief-child-${++this.#briefChildren}`;
-    const order = this.#change('orders', shop, { no: id, customer_id: id }, at);
-    const after = (milliseconds: number, changes: (later: string) => Change[]): void => {
-      const transact = () => this.#isStopped || this.#source.transact(0, changes);
-      this.#kernel.after(milliseconds, transact, null);
-    };
-    // A worker that dies is missed some seconds later.
-    const turnsBad = this.#plan.writer.badChildren && random.chance(0.7);
-    const lives = turnsBad ? random.between(18_000, 30_000) : random.between(4000, 12_000);
-    if (turnsBad)
-      after(lives - random.between(2000, 6000), (later) => [
-        { ...order, row: { ...order.row!, name: ' '.repeat(80), updated_at: later } },
-      ]);
-    after(lives, () => {
-      this.#chronicle.saw('a row was deleted before its parent came');
-      return [{ ...order, row: null }];
-    });
-    after(lives + random.between(3000, 15_000), (later) => [this.#change('customers', shop, { id }, later)]);
-    return order;
-  }
-
-  /** An order that stays, with a customer that is gone some seconds later. */
-  #briefParent(shop: string, at: string): Change[] {
-    const random = this.#random;
-    // The newest is read first: a run that has looked up a parent once counts as one that reads customers.
-    const id = `000-brief-${99 - ++this.#briefParents}`;
-    this.#chronicle.saw('a parent was deleted soon after it had come');
-    const customer = this.#change('customers', shop, { id }, at);
-    const leaves = (): void => this.#source.transact(0, () => [{ ...customer, row: null }]);
-    this.#kernel.after(random.next() * random.pick([500, 3000, 8000]), leaves, null);
-    return [customer, this.#change('orders', shop, { no: id, customer_id: id }, at)];
-  }
-
-  /** An order whose customer is there, and which is not moved already. */
-  #orderToMove(): Row | null {
-    const orders = [...this.#source.rows('orders')].filter(
-      ([key, row]) =>
-        !key.includes('/brief-') &&
-        !this.#moved.has(key) &&
-        this.#source.rows('customers').has(`${row['shop']}/${row['customer_id']}`),
-    );
-    return orders.length === 0 ? null : this.#random.pick(orders)[1];
-  }
-
-  /**
-   * The order is now that of another customer, which comes some seconds later; before, it gets back what it had. `again`: and then
-   * once more what it has now.
-   */
-  #moveAndBack(order: Row, at: string, again = false): Change {
-    const random = this.#random;
-    const [shop, key] = [order['shop']!, keyOf('orders', order)];
-    const id = `awaited-${++this.#awaited}`;
-    this.#chronicle.saw('a row was moved to a parent that came later, and back');
-    this.#moved.add(key);
-    const moved = this.#change('orders', shop, { ...columnsOf(order), customer_id: id }, at);
-    const after = (milliseconds: number, changes: (later: string) => Change[]): void =>
-      void this.#kernel.after(milliseconds, () => this.#source.transact(0, changes), null);
-    const becomes =
-      (earlier: Row) =>
-      (later: string): Change[] => {
-        const row = this.#source.rows('orders').get(key);
-        return row === undefined ? [] : [this.#revert('orders', row, earlier, later)];
-      };
-    const back = random.between(500, 4000);
-    const backAgain = again ? back + random.between(500, 4000) : back;
-    after(back, becomes(order));
-    if (again) after(backAgain, becomes(moved.row!));
-    after(backAgain + random.between(-400, 5000), (later) => {
-      this.#moved.delete(key);
-      this.whenParentCame(id);
-      return [this.#change('customers', shop, { id }, later)];
-    });
-    return moved;
-  }
-
   #changeOneOf({ table, back }: Crossing, at: string): Change[] {
     const random = this.#random;
-    const order = this.#plan.writer.awaitedParents ? this.#orderToMove() : null;
-    if (order !== null) return [this.#moveAndBack(order, at, true)];
+    const moved = this.#plan.writer.awaitedParents ? this.#families.moveAndBack(at, true) : null;
+    if (moved !== null) return moved;
     const rows = [...this.#source.rows(table)].filter(
-      ([key]) => !key.includes('/brief-') && (back === null || !this.#earlier.has(`${table} ${key}`)),
+      ([key]) =>
+        !key.includes('/brief-') &&
+        !this.#families.isLeftAlone(table, key) &&
+        (back === null || !this.#earlier.has(`${table} ${key}`)),
     );
     if (rows.length === 0) return [];
     const [key, row] = random.pick(rows);
