@@ -12,6 +12,8 @@ export const ONLY_CHANGES = { deletes: false, moves: false, badRows: false, orph
 export interface OthersOfFamilies {
   /** Called when a customer has come after its orders. */
   readonly whenParentCame: (id: string) => void;
+  /** Called when an order has got back what it had, for a while. */
+  readonly whenMovedBack: (no: string) => void;
   /** Whether the platform has a row as it is. */
   readonly isDelivered: (table: string, row: Row) => boolean;
 }
@@ -135,7 +137,7 @@ export class Families {
    * once more what it has now. Afterwards it is left alone. Null if there is no order that the platform has as it is.
    */
   moveAndBack(at: string, again = false): Change[] | null {
-    const { kernel, random, source, chronicle, change, revert, whenParentCame } = this.#o;
+    const { kernel, random, source, chronicle, change, revert, whenParentCame, whenMovedBack } = this.#o;
     const order = this.#orderToMove();
     if (order === null) return null;
     const [shop, no] = [order['shop']!, order['no']!];
@@ -150,8 +152,11 @@ export class Families {
       (earlier: Row) =>
       (later: string): Change[] => [revert('orders', source.rows('orders').get(key)!, earlier, later)];
     const back = random.between(500, 4000);
-    const backAgain = again ? back + random.between(300, 2000) : back;
-    after(back, becomes(order));
+    const backAgain = again ? back + random.between(500, 3000) : back;
+    after(back, (later) => {
+      if (again) whenMovedBack(no);
+      return becomes(order)(later);
+    });
     if (again) after(backAgain, becomes(moved.row!));
     after(backAgain + (again ? random.between(1000, 8000) : random.between(-400, 5000)), (later) => {
       whenParentCame(id);

@@ -7,7 +7,7 @@ import type { Plan } from './plan.js';
 import { undisturbed, type PlannedRun } from './planned-run.js';
 import type { PlatformModel } from './platform-model.js';
 import type { Random } from './random.js';
-import { SHAPES, SYNC } from './shop.js';
+import { SHAPES, SYNC, type TableName } from './shop.js';
 import type { SourceModel } from './source-model.js';
 import type { TemporalServer } from './temporal-server.js';
 import type { WorkflowExecution } from './workflow-execution.js';
@@ -33,8 +33,8 @@ export class Operators {
   readonly #world: OperatedWorld;
   /** The runs in mode live that go on. */
   readonly #live = new Set<string>();
-  /** Runs that somebody started by hand for a parent that came late. */
-  readonly #forParents: Promise<void>[] = [];
+  /** Runs that somebody started by hand for single rows. */
+  readonly #byHand: Promise<void>[] = [];
   /** The run in mode live that goes on, if the seed has drawn one, and its id. */
   #lasting: Promise<void> | null = null;
   #lastingId = '';
@@ -78,14 +78,14 @@ export class Operators {
   }
 
   /** Often somebody does not wait for the next run. */
-  deliverLateParent(id: string): void {
+  deliverByHand(mapping: TableName, id: string, what: string): void {
     const { kernel, random, chronicle } = this.#world;
     if (!random.chance(0.5)) return;
-    chronicle.saw('a parent that came late was delivered by hand');
-    const workflowId = `parent-${this.#forParents.length + 1}`;
-    const input = { sync: SYNC, mapping: 'customers', externalIds: [id] };
-    const started = kernel.sleep(random.next() * 3000);
-    this.#forParents.push(started.then(() => this.perform(undisturbed('records'), workflowId, ['backfill', input])));
+    chronicle.saw(`${what} was delivered by hand`);
+    const workflowId = `by-hand-${this.#byHand.length + 1}`;
+    const input = { sync: SYNC, mapping, externalIds: [id] };
+    const started = kernel.sleep(random.next() * (mapping === 'customers' ? 3000 : 1000));
+    this.#byHand.push(started.then(() => this.perform(undisturbed('records'), workflowId, ['backfill', input])));
   }
 
   /** Begins the run in mode live of a seed that has drawn one. */
@@ -93,9 +93,9 @@ export class Operators {
     this.#lasting = this.#goOn(workflowId);
   }
 
-  /** Resolves once all parents that came late were delivered by those who did not wait for the next run. */
-  async untilParentsAreThere(): Promise<void> {
-    await Promise.all(this.#forParents);
+  /** Resolves once all rows were delivered by those who did not wait for the next run. */
+  async untilDeliveredByHand(): Promise<void> {
+    await Promise.all(this.#byHand);
   }
 
   /** A run in mode live that nobody stops before all is delivered. If it ends by itself, it is started again, as a schedule would do. */

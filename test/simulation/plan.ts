@@ -257,13 +257,16 @@ const withAwaitedParents = (plan: Plan, random: Random): Plan =>
         settings: { ...plan.settings, dependencyWait: 60, waitForPending: random.between(1, 3) },
         customers: 8,
         crossing: { table: 'orders', back: null },
-        runs: plan.runs.map((run) => ({ ...run, startAfter: random.between(0, 4000) })),
-        source: { ...plan.source, stalled: 0.1 + 0.3 * random.next(), longestStall: 40_000 },
+        runs: [...plan.runs, ...crossingRuns(random).slice(1)].map((run) => ({
+          ...run,
+          startAfter: random.between(0, 4000),
+        })),
+        source: { ...plan.source, stalled: 0.1, stalledById: 0.7, longestStall: 40_000 },
         writer: {
           ...plan.writer,
           ...ONLY_CHANGES,
           every: 300,
-          lasts: random.between(15_000, 30_000),
+          lasts: random.between(30_000, 60_000),
           awaitedParents: true,
         },
       };

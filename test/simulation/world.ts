@@ -85,7 +85,8 @@ export class World {
     this.#feed = new FeedModel(random('feed-model'), TABLES, plan.feed, sometimes);
     this.#source = new SourceModel(kernel, random('source'), TABLES, plan.source, this.#feed, happened);
     this.#writer = new Writer(kernel, random('writer'), plan, this.#source, this.#chronicle, {
-      whenParentCame: (id) => this.#operators.deliverLateParent(id),
+      whenParentCame: (id) => this.#operators.deliverByHand('customers', id, 'a parent that came late'),
+      whenMovedBack: (no) => this.#operators.deliverByHand('orders', no, 'a row that was moved back'),
       isDelivered: (table, row) => this.#checker.isDelivered(this.#platform, table, row),
     });
     this.#checker = new Checker(this.#source, this.#writer, database, this.#chronicle);
@@ -240,7 +241,7 @@ export class World {
   /** Faults stop, and what is left must come right: the platform has what the source has. */
   async #recover(): Promise<void> {
     this.#endFaults();
-    await this.#operators.untilParentsAreThere();
+    await this.#operators.untilDeliveredByHand();
     while (this.#source.openTransactions > 0) await this.#kernel.sleep(1000);
     this.#writer.addLast();
     await this.#kernel.sleep(70_000);

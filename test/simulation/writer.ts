@@ -244,7 +244,8 @@ export class Writer {
 
   #changeOneOf({ table, back }: Crossing, at: string): Change[] {
     const random = this.#random;
-    const moved = this.#plan.writer.awaitedParents ? this.#families.moveAndBack(at, true) : null;
+    const { awaitedParents } = this.#plan.writer;
+    const moved = awaitedParents && random.chance(0.25) ? this.#families.moveAndBack(at, true) : null;
     if (moved !== null) return moved;
     const rows = [...this.#source.rows(table)].filter(
       ([key]) =>
