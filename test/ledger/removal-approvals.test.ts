@@ -44,6 +44,13 @@ const runOf = async ({ id }: OpenPlan): Promise<string | undefined> =>
       [id],
     )
   )[0]?.run;
+const stateOf = async ({ id }: OpenPlan): Promise<string> => {
+  const [row] = await the.database.query<{ state: string }>(
+    'SELECT state FROM partner_sync.removal_plans WHERE id = $1',
+    [id],
+  );
+  return row!.state;
+};
 const recordsOf = async ({ id }: OpenPlan): Promise<string[]> =>
   (await the.ledger.removals.page(id, null, 10)).map(({ tenant, externalId }) => `${tenant}/${externalId}`);
 
@@ -152,4 +159,44 @@ it('continues after the last record of a page with those of the next tenant, wha
     page = await removals.page(plan.id, page.at(-1)!, 1);
   }
   expect(all).toEqual(['north/a', 'north/b', 'south/a']);
+});
+
+it('is not needed for a plan of changed rows alone once these have come back, unless its run goes on', async () => {
+  const { removals, runs } = the.ledger;
+  const make = async (
+    id: string,
+    { state = 'awaiting_approval', searched = false, isRunning = false, hasChangedRow = false } = {},
+  ): Promise<OpenPlan> => {
+    const plan = await planOf([`north/${id}`]);
+    // Each would otherwise replace the one before.
+    await the.database.query('UPDATE partner_sync.removal_plans SET state = $2, searched = $3 WHERE id = $1', [
+      plan.id,
+      state,
+      searched,
+    ]);
+    if (!isRunning) await runs.end((await runOf(plan))!, 'incomplete');
+    if (hasChangedRow)
+      await the.database.query(
+        `INSERT INTO partner_sync.changed_rows (mapping_id, key_hash, key, plan_id) VALUES ($1, sha256('changed'), $2, $3)`,
+        [the.mappingId, [id], plan.id],
+      );
+    return plan;
+  };
+  const ofAnother = await make('another', {});
+  await the.newMapping();
+  const settled = await make('settled', {});
+  const empty = await make('empty', { state: 'empty' });
+  const searched = await make('searched', { searched: true });
+  const running = await make('running', { isRunning: true });
+  const due = await make('due', { state: 'due' });
+  const changed = await make('changed', { hasChangedRow: true });
+  await removals.replaceSettled(the.mappingId);
+
+  const left = async (plan: OpenPlan) => [await stateOf(plan), await recordsOf(plan)];
+  for (const plan of [settled, empty]) expect(await left(plan)).toEqual(['replaced', []]);
+  expect(await left(searched)).toEqual(['awaiting_approval', ['north/searched']]);
+  expect(await left(running)).toEqual(['awaiting_approval', ['north/running']]);
+  expect(await left(due)).toEqual(['due', ['north/due']]);
+  expect(await left(changed)).toEqual(['awaiting_approval', ['north/changed']]);
+  expect(await left(ofAnother)).toEqual(['awaiting_approval', ['north/another']]);
 });
