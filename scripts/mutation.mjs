@@ -1,5 +1,5 @@
 /**
- * `npm run mutation -- [--only TEXT] [--minutes M] [--jobs J]`: changes the code in one place at a time and sees whether a test fails.
+ * `npm run mutation -- [--only TEXT] [--survivors] [--minutes M] [--jobs J]`: changes the code in one place at a time and sees whether a test fails.
  * Writes docs/reliability/mutation.json and the page beside it; exits with 1 if a file stays below its aim, or could not be tried.
  */
 import { execFileSync } from 'node:child_process';
@@ -12,20 +12,24 @@ import { tryFiles } from './mutation/try-files.mjs';
 import { trySql } from './mutation/try-sql.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const USAGE = `npm run mutation -- [--only TEXT] [--minutes M] [--jobs J]
+const USAGE = `npm run mutation -- [--only TEXT] [--survivors] [--minutes M] [--jobs J]
 
   --only TEXT  only results whose names contain this, such as a path, or "SQL of" (scripts/mutation/targets.mjs lists them)
+  --survivors  of SQL, only the mutants that have survived before: after tests have come, and none has gone
   --minutes M  end after so many minutes; files that are not done by then keep their former results
   --jobs J     processes side by side that try SQL (default: as many as there are processors)`;
 
-const { only, minutes, jobs } = options();
+const { only, survivors, minutes, jobs } = options();
 const chosen = TARGETS.map((target) => ({
   ...target,
-  files: target.files.filter((file) => nameOf(file, target).includes(only)),
+  files: target.files.filter((file) => nameOf(file, target).includes(only) && isChosen(file, target)),
 })).filter(({ files }) => files.length > 0);
-if (chosen.length === 0) fail(`--only ${only}: no file of scripts/mutation/targets.mjs contains this`);
+if (chosen.length === 0)
+  fail(
+    `${survivors ? 'no SQL has survivors, or ' : ''}--only ${only}: no file of scripts/mutation/targets.mjs contains this`,
+  );
 const time = minutes === undefined ? undefined : AbortSignal.timeout(minutes * 60_000);
-const how = { signal: time, jobs, log: console.log };
+const how = { signal: time, jobs, log: console.log, survivorsOf: survivors ? survivorsOf : undefined };
 for (const target of chosen) {
   if (time?.aborted) break;
   try {
@@ -38,6 +42,21 @@ for (const target of chosen) {
 }
 if (time?.aborted) console.log('The time is over: what was not done keeps its former result.');
 
+function isChosen(file, target) {
+  return !survivors || (target.sql === true && (readRecord(ROOT)[nameOf(file, target)]?.survivors ?? []).length > 0);
+}
+
+/** The mutants of a file's SQL that have survived. Throws if the file is another one by now: then it may have other mutants. */
+function survivorsOf(file) {
+  const { commit, survivors: before } = readRecord(ROOT)[nameOf(file, { sql: true })];
+  try {
+    git('diff', '--quiet', commit, '--', file);
+  } catch {
+    throw new Error(`${file} is not what it was at ${commit}: try all of its mutants, without --survivors`);
+  }
+  return before;
+}
+
 function keep({ aim }, name, result) {
   const when = { date: new Date().toISOString().slice(0, 10), commit: git('log', '-1', '--format=%h') };
   writeRecord(ROOT, withResult(readRecord(ROOT), name, result, when));
@@ -49,8 +68,9 @@ function keep({ aim }, name, result) {
 function options() {
   try {
     const text = { type: 'string' };
+    const flag = { type: 'boolean', default: false };
     const { values } = parseArgs({
-      options: { only: text, minutes: text, jobs: text, help: { type: 'boolean', default: false } },
+      options: { only: text, survivors: flag, minutes: text, jobs: text, help: flag },
     });
     if (values.help) {
       console.log(USAGE);
@@ -60,7 +80,7 @@ function options() {
     if (limit !== undefined && !(limit > 0)) fail(`--minutes must be a number above 0, got ${values.minutes}`);
     const jobs = Number(values.jobs ?? availableParallelism());
     if (!(Number.isInteger(jobs) && jobs > 0)) fail(`--jobs must be a whole number from 1 on, got ${values.jobs}`);
-    return { only: values.only ?? '', minutes: limit, jobs };
+    return { only: values.only ?? '', survivors: values.survivors, minutes: limit, jobs };
   } catch (error) {
     return fail(error.message);
   }

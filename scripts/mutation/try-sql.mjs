@@ -18,10 +18,11 @@ const LONGEST = 3;
  *
  * @param {string} root the checkout
  * @param {{ files: readonly string[], tests: readonly string[] }} target
- * @param {{ jobs: number, signal?: AbortSignal, log: (line: string) => void }} how
+ * @param {{ jobs: number, signal?: AbortSignal, log: (line: string) => void, survivorsOf?: (file: string) => readonly object[] }} how
+ * `survivorsOf`: the mutants of a file that are tried, all others having been killed
  * @throws if the tests fail without a mutant
  */
-export async function* trySql(root, { files, tests }, { jobs, signal, log }) {
+export async function* trySql(root, { files, tests }, { jobs, signal, log, survivorsOf }) {
   const notes = mkdtempSync(join(tmpdir(), 'partner-sync-mutation-'));
   const testers = [];
   const open = () => {
@@ -37,7 +38,9 @@ export async function* trySql(root, { files, tests }, { jobs, signal, log }) {
     while (testers.length < jobs) open();
     for (const file of files) {
       const mutants = sqlMutantsOf(file, readFileSync(join(root, file), 'utf8'));
-      const queue = [...mutants];
+      const before = survivorsOf?.(file);
+      const isSame = (mutant) => (other) => mutant.code === other.code && mutant.mutant === other.mutant;
+      const queue = mutants.filter((mutant) => before === undefined || before.some(isSame(mutant)));
       const survivors = [];
       await Promise.all(
         testers.map(async (tester) => {
