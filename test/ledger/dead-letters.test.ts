@@ -126,3 +126,65 @@ it('closes the dead letter of a row that maps to another record by now, once tha
   await waits('new');
   expect(await open()).toBe(0);
 });
+
+it('tells them apart by tenant, mapping and record, and those of children that lack a parent from others', async () => {
+  const { deadLetters } = the.ledger;
+  const missing = [{ schemaName: 'parent', externalId: '1' }];
+  const letter = (tenant: string, externalId: string, more: Partial<FailedRow> = {}): FailedRow => ({
+    ...deadLetterOf(1),
+    ...{ tenant, externalId, sourceKey: [tenant, externalId], ...more },
+  });
+  const fail = async (...letters: FailedRow[]) =>
+    the.ledger.checkpoint(await newPartition(), await outcome(null, [], 'accepted', inBulk(letters)));
+  await fail(letter('north', 'elsewhere'), letter('north', 'bad'), letter('north', 'child', { missing }));
+  const other = the.mappingId;
+  await the.newMapping();
+  await fail(
+    letter('north', 'bad'),
+    letter('north', 'child', { missing }),
+    letter('south', 'waits', { missing }),
+    letter('south', 'bad'),
+  );
+  const [north, south] = [tenantIdOf('north'), tenantIdOf('south')];
+  const ids = ['bad', 'child', 'waits', 'elsewhere'];
+  const keys = [north, south].flatMap((tenantId) => ids.map((externalId) => ({ tenantId, externalId })));
+
+  const all = await deadLetters.among(the.mappingId, keys);
+  expect([...all].toSorted()).toEqual([`${north}/bad`, `${north}/child`, `${south}/bad`, `${south}/waits`]);
+  const lacking = await deadLetters.among(the.mappingId, keys, { lackingParents: true });
+  expect([...lacking].toSorted()).toEqual([`${north}/child`, `${south}/waits`]);
+  expect([...(await deadLetters.among(the.mappingId, keys.slice(0, 1)))]).toEqual([`${north}/bad`]);
+
+  // A record waits, and others that differ from the one of a dead letter in their tenant, id or mapping alone.
+  const wait = async (tenant: string, externalId: string) => {
+    const row = recordOf(tenant, externalId, ['row', tenant, externalId], '{}');
+    const waiting = [the.queued(row, { reason: 'lacks_parent' })];
+    await the.ledger.checkpoint(await newPartition(), await outcome(null, [row], 'waiting', { waiting }));
+  };
+  await wait('south', 'waits');
+  await wait('south', 'child');
+  await wait('north', 'another');
+  const inOwn = the.mappingId;
+  const lackingNow = async (mapping: number) =>
+    (await deadLetters.lackingParents(mapping, { after: '0', through: '999999999', limit: 10 })).map((found) =>
+      found.sourceKey.join('/'),
+    );
+  expect(await lackingNow(inOwn)).toEqual(['north/child']);
+  expect(await lackingNow(other)).toEqual(['north/child']);
+
+  expect(
+    await deadLetters.countRows(inOwn, [
+      ['north', 'bad'],
+      ['south', 'bad'],
+      ['no', 'row'],
+    ]),
+  ).toBe(2);
+  expect(await deadLetters.countRows(other, [['south', 'bad']])).toBe(0);
+  const ofTenants = async (...tenants: string[]) =>
+    (await deadLetters.keys(inOwn, { tenants }, { after: '0', through: '999999999', limit: 10 })).map(({ sourceKey }) =>
+      sourceKey.join('/'),
+    );
+  expect(await ofTenants('north')).toEqual(['north/bad', 'north/child']);
+  expect(await ofTenants('south')).toEqual(['south/waits', 'south/bad']);
+  expect(await ofTenants('nobody')).toEqual([]);
+});
