@@ -108,14 +108,14 @@ it('of each mapping are told by the newest, and how many there are', async () =>
   await note(['d']);
   const other = the.mappingId;
   await the.newMapping();
-  const { newest, newestOf } = the.ledger.changedRows;
+  const { changedRows } = the.ledger;
 
-  const [c, d] = [await newest(own), await newest(other)];
+  const [c, d] = [await changedRows.newest(own), await changedRows.newest(other)];
   expect([c.rows, d.rows]).toEqual([3, 1]);
   expect(BigInt(c.seq)).toBe(BigInt(first) + 2n);
   expect(BigInt(d.seq)).toBe(BigInt(c.seq) + 1n);
-  expect(await newest(the.mappingId)).toEqual({ seq: '0', rows: 0 });
-  const all = await newestOf([own, other, the.mappingId]);
+  expect(await changedRows.newest(the.mappingId)).toEqual({ seq: '0', rows: 0 });
+  const all = await changedRows.newestOf([own, other, the.mappingId]);
   expect([...all].toSorted(([a], [b]) => a - b)).toEqual([
     [own, c.seq],
     [other, d.seq],
