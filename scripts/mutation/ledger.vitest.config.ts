@@ -10,7 +10,7 @@ class AsGiven extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    include: process.env['MUTATION_TESTS']!.split('|'),
+    include: JSON.parse(process.env['MUTATION_TESTS']!) as string[],
     globalSetup: ['test/servers.ts'],
     setupFiles: ['scripts/mutation/note-sql.ts'],
     env: { TZ: 'America/St_Johns', TEMPORAL_DEBUG: '1' },

@@ -6,15 +6,20 @@ const VALUES =
 
 const encode = (name) => `src/mapping/encode/${name}.ts`;
 
-/** Tests with a real ledger. That of recovery replaces modules for all that its process loads; two others take long and are of speed and responses. */
-const WITH_LEDGER = ['test/ledger/!(year).test.ts', 'test/delivery/!(recover-partition|bad-responses).test.ts'];
+/** The ledger's own tests, without one that takes long and is of speed. */
+const LEDGER = ['test/ledger/!(year).test.ts'];
+
+/** The tests of delivery: that of recovery replaces modules for all that its process loads, and that of bad responses takes long. */
+const DELIVERY = ['test/delivery/!(recover-partition|bad-responses).test.ts'];
+
+const inDelivery = (folder, names) => names.map((name) => `src/delivery/${folder}/${name}.ts`);
 
 const inLedger = (folder, names) => names.map((name) => `src/ledger/${folder}${name}.ts`);
 
 /**
- * `sql`: the SQL of these files is changed, and nothing else.
+ * `sql`: the SQL of these files is changed, and nothing else. `servers`: the tests need the servers that test/servers.ts starts.
  *
- * @type {readonly { files: readonly string[], tests: readonly string[], aim: number, sql?: true }[]}
+ * @type {readonly { files: readonly string[], tests: readonly string[], aim: number, sql?: true, servers?: true }[]}
  */
 export const TARGETS = [
   {
@@ -56,9 +61,24 @@ export const TARGETS = [
       ...inLedger('runs/', ['partitions', 'runs', 'guards']),
       ...inLedger('', ['removals', 'known-records', 'dead-letters']),
     ],
-    tests: WITH_LEDGER,
+    tests: LEDGER,
     aim: 90,
     sql: true,
+  },
+  {
+    files: [
+      ...inDelivery('upload', [
+        'proven-outcomes',
+        'settle-batch',
+        'batch-status',
+        'dependency-wait',
+        'not-stored',
+        'outcome',
+      ]),
+    ],
+    tests: DELIVERY,
+    aim: 90,
+    servers: true,
   },
 ];
 

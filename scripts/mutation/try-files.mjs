@@ -12,17 +12,20 @@ const SURVIVED = ['Survived', 'NoCoverage'];
  *
  * @throws if the tests fail without a mutant
  */
-export async function* tryFiles(root, { files, tests }, signal) {
+export async function* tryFiles(root, { files, tests, servers = false }, signal) {
   const folder = join(root, '.partner-sync', 'mutation');
   const report = join(folder, `report-${process.pid}.json`);
   const settings = join(folder, `settings-${process.pid}.json`);
   mkdirSync(folder, { recursive: true });
   rmSync(report, { force: true });
-  writeFileSync(settings, JSON.stringify(strykerSettings(files, report, join(folder, `tried-${process.pid}`))));
+  writeFileSync(
+    settings,
+    JSON.stringify(strykerSettings(files, servers, report, join(folder, `tried-${process.pid}`))),
+  );
   const code = await new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ['node_modules/@stryker-mutator/core/bin/stryker.js', 'run', settings], {
       cwd: root,
-      env: { ...process.env, MUTATION_TESTS: tests.join('|') },
+      env: { ...process.env, MUTATION_TESTS: JSON.stringify(tests) },
       stdio: ['ignore', 'inherit', 'inherit'],
       signal,
     });
@@ -35,10 +38,10 @@ export async function* tryFiles(root, { files, tests }, signal) {
   for (const file of files) yield { file, ...resultOf(tried[file]) };
 }
 
-const strykerSettings = (files, report, tempDirName) => ({
+const strykerSettings = (files, servers, report, tempDirName) => ({
   testRunner: 'vitest',
   plugins: ['@stryker-mutator/vitest-runner'],
-  vitest: { configFile: 'scripts/mutation/vitest.config.ts', related: false },
+  vitest: { configFile: `scripts/mutation/${servers ? 'servers.' : ''}vitest.config.ts`, related: false },
   mutate: files,
   coverageAnalysis: 'perTest',
   concurrency: 1,

@@ -70,7 +70,7 @@ function openTester(root, { tests, notes }) {
   const start = () => {
     child = spawn(process.execPath, ['scripts/mutation/sql-worker.mjs'], {
       cwd: root,
-      env: { ...process.env, MUTATION_TESTS: tests.join('|'), MUTATION_NOTES: notes },
+      env: { ...process.env, MUTATION_TESTS: JSON.stringify(tests), MUTATION_NOTES: notes },
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     // A process that has died answers nothing more, which is noticed below.

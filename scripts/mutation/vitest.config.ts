@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: process.env['MUTATION_TESTS']!.split('|'),
+    include: JSON.parse(process.env['MUTATION_TESTS']!) as string[],
     env: { TZ: 'America/St_Johns' },
     testTimeout: 60_000,
     isolate: false,
