@@ -165,6 +165,10 @@ it('counts a fed mapping as read up to the last look at its feed, or to its olde
   await readAgo(own, 3000);
   await readAgo(foreign, 2000);
   await readAgo(other, 1000);
+  const found = await feeds.mappings([own, foreign, other].map(({ mappingId }) => mappingId));
+  const readAgoOf = ({ mappingId }: Fed): number =>
+    Math.round((Date.now() - found.get(mappingId)!.readAt.getTime()) / 100_000) * 100;
+  expect([own, foreign, other].map(readAgoOf)).toEqual([3000, 2000, 1000]);
   await changed(foreign, 'a', 9000);
   await feeds.recordDelivered([own.mappingId]);
   expect(await readUntil()).toEqual([3000, null, null]);

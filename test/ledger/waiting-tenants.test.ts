@@ -156,6 +156,7 @@ it('tells which records of which tenant and mapping wait, and which of them lack
   const place = (tenant: string, id: string): string => `${tenantId(tenant)}/${id}`;
   const ofNorth = await waiting.lackingParentsAmong(own, keysOf('north'));
   expect([...ofNorth]).toEqual([[place('north', 'lacking'), expect.objectContaining({ tries: 0, waits: 0 })]]);
+  expect([...(await waiting.lackingParentsAmong(own, keysOf('north').slice(1)))]).toEqual([]);
   expect([...(await waiting.lackingParentsAmong(own, keysOf('south')))]).toEqual([]);
   const all = await waiting.among(own, [...keysOf('north'), ...keysOf('south')]);
   expect([...all.keys()].toSorted()).toEqual(['contended', 'held', 'lacking'].map((id) => place('north', id)));
