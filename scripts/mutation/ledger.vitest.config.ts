@@ -18,8 +18,8 @@ export default defineConfig({
     isolate: false,
     maxWorkers: 1,
     bail: 1,
-    testTimeout: 20_000,
-    hookTimeout: 40_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     sequence: { sequencer: AsGiven },
   },
 });
