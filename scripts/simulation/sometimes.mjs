@@ -11,6 +11,7 @@ export const SOMETIMES = [
   'a load went on where another run had stopped: live',
   'a parent came after its child',
   'a parent that came late was delivered by hand',
+  'a row that was moved back was delivered by hand',
   'a parent was deleted soon after it had come',
   'a pending record expired',
   'a record was pending',

@@ -77,7 +77,7 @@ export class Operators {
     if (readsAll) await checker.read(workflowId, report, mappings, began);
   }
 
-  /** Often somebody does not wait for the next run. */
+  /** Often somebody does not wait for the next run, and has a row delivered by its external id: `what` says which row that is. */
   deliverByHand(mapping: TableName, id: string, what: string): void {
     const { kernel, random, chronicle } = this.#world;
     if (!random.chance(0.5)) return;

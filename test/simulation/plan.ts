@@ -248,7 +248,10 @@ const withSlowPlatform = (plan: Plan, random: Random): Plan =>
 const withStrangers = (plan: Plan, random: Random): Plan =>
   plan.crossing !== null || random.chance(0.8) ? plan : { ...plan, writer: { ...plan.writer, strangers: true } };
 
-/** In a sixth of the stories with crossing runs, these read orders, which are moved to customers that come later, and back. */
+/**
+ * In a sixth of the stories with crossing runs, there are twice as many, which read orders; these are moved to customers that come
+ * later, back, and to these once more.
+ */
 const withAwaitedParents = (plan: Plan, random: Random): Plan =>
   plan.crossing === null || random.chance(5 / 6)
     ? plan
