@@ -65,7 +65,7 @@ export const TARGETS = [
     aim: 90,
     sql: true,
   },
-  // Each by itself: a run of all takes longer than an hour, and would keep nothing if it was ended.
+  // Each by itself: a run of all takes long, and keeps nothing if it is ended.
   ...inDelivery('upload', [
     'dependency-wait',
     'proven-outcomes',
