@@ -5,37 +5,18 @@ import type { ChangedRow } from '../../src/ledger/changes/changed-rows.js';
 import type { AcquiredFeed } from '../../src/ledger/changes/feeds.js';
 import type { DeadLetter } from '../../src/ledger/outcomes/row-outcomes.js';
 import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';
-import { ledgerForTests, record } from './ledger-for-tests.js';
+import { at, fedLedgerForTests, LAST } from './fed-ledger-for-tests.js';
+import { record } from './ledger-for-tests.js';
 import { newRun } from './new-partition.js';
 
-const the = ledgerForTests();
+const its = fedLedgerForTests();
+const { the, note, rows, keys } = its;
 const { deliver, newPartition, outcome } = the;
-const LAST = '9223372036854775807';
-const fedMapping = (reads = 'a table by its key') => ({ mappingId: the.mappingId, reads });
-const at = (position: string, origin = 'one') => ({ origin, at: position });
 
 let feed: AcquiredFeed;
-beforeEach(async () => {
-  feed = await the.ledger.feeds.acquire('shop', randomUUID());
-  await the.ledger.feeds.begin(feed, at('10'));
-  await the.ledger.feeds.feedMappings(feed, [fedMapping()]);
+beforeEach(() => {
+  feed = its.feed;
 });
-
-const note = (
-  keys: readonly string[],
-  position: string | null = null,
-  from = feed,
-  unnamed: 'deletions' | 'changes' | null = null,
-) =>
-  the.ledger.feeds.note(
-    from,
-    [{ mappingId: the.mappingId, keys: keys.map((key) => [key]), unnamed }],
-    position === null ? null : at(position),
-    true,
-  );
-const rows = (runId = '0', limit = 100): Promise<readonly ChangedRow[]> =>
-  the.ledger.changedRows.page(the.mappingId, runId, { after: '0', through: LAST, limit });
-const keys = async (runId?: string): Promise<string[]> => (await rows(runId)).map(({ key }) => key.join());
 
 const seqsOf = (some: readonly ChangedRow[]): string[] => some.map(({ seq }) => seq);
 
@@ -56,7 +37,11 @@ async function settle(
   } as const;
   await the.ledger.checkpoint(partition, { ...checkpoint, resumePoint } as typeof checkpoint);
 }
-const fed = async () => (await the.ledger.feeds.mapping(the.mappingId))!;
+/** The dead letter of a row that could not be mapped. */
+const letterOf = (key: string): DeadLetter => ({
+  ...{ tenantId: 1, externalId: key, sourceKey: [key], code: 'mapping_failed', pointer: '/x', rule: 'r' },
+  ...{ reason: 'bad', shape: 'text', missing: [] },
+});
 
 it('are noted once, in the order in which they were named last', async () => {
   await note(['a', 'b', 'a']);
@@ -150,10 +135,6 @@ it('may have been read by several runs, of which the newest is told', async () =
 });
 
 it('end only the dead letters of rows that are gone, of their own mapping, and that were read before', async () => {
-  const letter = (key: string): DeadLetter => ({
-    ...{ tenantId: 1, externalId: key, sourceKey: [key], code: 'mapping_failed', pointer: '/x', rule: 'r' },
-    ...{ reason: 'bad', shape: 'text', missing: [] },
-  });
   const die = async (partition: AcquiredPartition, keys: readonly string[]) =>
     the.ledger.checkpoint(
       partition,
@@ -161,7 +142,7 @@ it('end only the dead letters of rows that are gone, of their own mapping, and t
         null,
         keys.map((key) => record(key, '1')),
         'deadLettered',
-        { deadLetters: keys.map(letter) },
+        { deadLetters: keys.map(letterOf) },
       ),
     );
   const left = async (mapping = the.mappingId) =>
@@ -193,11 +174,7 @@ it('end only the dead letters of rows that are gone, of their own mapping, and t
 
 it('end the dead letters of rows that are gone', async () => {
   const partition = await newPartition();
-  const letter: DeadLetter = {
-    ...{ tenantId: 1, externalId: 'a', sourceKey: ['a'], code: 'mapping_failed', pointer: '/x', rule: 'r' },
-    ...{ reason: 'bad', shape: 'text', missing: [] },
-  };
-  const dead = { deadLetters: [letter] };
+  const dead = { deadLetters: [letterOf('a')] };
   await the.ledger.checkpoint(partition, await outcome(null, [record('a', '1')], 'deadLettered', dead));
   expect(await the.ledger.deadLetters.newest(the.mappingId)).not.toBe('0');
 
@@ -329,133 +306,6 @@ it('tell whether their records were sent, and what still waits', async () => {
   ]);
 });
 
-it('are all that is left to read once every row was read after the feed began', async () => {
-  await note([]);
-  expect(await fed()).toMatchObject({ loaded: false, missedDeletes: true });
-
-  const runId = await newRun(the.ledger);
-  const bounds = { cursorFrom: null, cursorBefore: null, externalIds: null, byCursor: false, movesPosition: false };
-  await the.loads(runId);
-  await the.ledger.partitions.plan(runId, the.mappingId, [
-    { ...bounds, afterKey: null, throughKey: ['m'] },
-    { ...bounds, afterKey: ['m'], throughKey: null },
-  ]);
-  const [first, second] = await the.ledger.partitions.planned(runId, the.mappingId);
-  await the.ledger.partitions.finish(await the.ledger.partitions.acquire(first!.id));
-  expect(await fed()).toMatchObject({ loaded: false });
-  await the.ledger.partitions.finish(await the.ledger.partitions.acquire(second!.id));
-  expect(await fed()).toMatchObject({ loaded: true });
-
-  // Its changes were lost.
-  await the.ledger.feeds.begin(feed, at('5', 'two'));
-  expect(await fed()).toMatchObject({ loaded: false });
-});
-
-it('do not count as loaded by a run that began to read before the feed began anew', async () => {
-  await note([]);
-  const { id } = await newPartition();
-  const partition = await the.ledger.partitions.acquire(id);
-  await the.loads(partition.runId);
-  await the.ledger.feeds.begin(feed, at('5', 'two'));
-  await the.ledger.partitions.finish(partition);
-  expect(await fed()).toMatchObject({ loaded: false });
-});
-
-it('leave no deleted row unnoticed once all records were looked through, unless a table is emptied meanwhile', async () => {
-  await note([]);
-  const search = async (meanwhile: () => Promise<unknown>): Promise<void> => {
-    const plan = await the.ledger.removals.open(await newRun(the.ledger), the.mappingId, '{}');
-    await the.ledger.feeds.beginSearch(the.mappingId, plan.id);
-    await meanwhile();
-    await the.ledger.removals.finish(plan);
-  };
-  await search(() => note([], '20', feed, 'deletions'));
-  expect(await fed()).toMatchObject({ missedDeletes: true });
-  await search(() => note(['a']));
-  expect(await fed()).toMatchObject({ missedDeletes: false });
-});
-
-it('are all that is left to read once the run in mode live has read every row, even if another run has begun to meanwhile', async () => {
-  await note([]);
-  const live = await newPartition(false, await newRun(the.ledger, { mode: 'live' }));
-  const mirror = await newPartition(false, await newRun(the.ledger, { mode: 'mirror' }));
-  await the.loads(live.runId);
-  await the.loads(mirror.runId);
-  await the.ledger.partitions.finish(mirror);
-  expect(await fed()).toMatchObject({ loaded: false });
-  await the.ledger.partitions.finish(live);
-  expect(await fed()).toMatchObject({ loaded: true });
-  await the.ledger.runs.end(live.runId, 'complete');
-});
-
-it('tell what became of the rows of records that a run has sent since it began to read every row, and of no others', async () => {
-  const { feeds } = the.ledger;
-  const runId = await newRun(the.ledger);
-  const isOwnTrusted = (run = runId) => feeds.isOwnTrusted(the.mappingId, run);
-  expect(await isOwnTrusted()).toBe(false);
-  await the.loads(runId);
-  expect([await isOwnTrusted(), await isOwnTrusted('7')]).toEqual([true, false]);
-
-  // Rows that it had read may have been deleted while the feed did not report the table.
-  await feeds.feedMappings(feed, [fedMapping('the same table, reported since later')]);
-  expect(await isOwnTrusted()).toBe(false);
-  await the.loads(runId);
-  await note([], '20', feed, 'deletions');
-  expect(await isOwnTrusted()).toBe(false);
-
-  // Without a feed, a run is about what it has read.
-  await the.newMapping();
-  expect(await isOwnTrusted()).toBe(true);
-});
-
-it('are still looked for by a run in mode live after another run has looked all records through beside it', async () => {
-  await note([]);
-  const { removals, feeds } = the.ledger;
-  const live = await newRun(the.ledger, { mode: 'live' });
-  const plan = await removals.open(await newRun(the.ledger, { mode: 'mirror' }), the.mappingId, '{}');
-  await feeds.beginSearch(the.mappingId, plan.id);
-  await removals.finish(plan);
-  expect(await fed()).toMatchObject({ missedDeletes: true });
-
-  const own = await removals.open(live, the.mappingId, '{}');
-  await feeds.beginSearch(the.mappingId, own.id);
-  await removals.finish(own);
-  expect(await fed()).toMatchObject({ missedDeletes: false });
-  await the.ledger.runs.end(live, 'complete');
-});
-
-it('are not all that is left to a run that loads after all records were looked through, unless it goes on with them itself', async () => {
-  await note([]);
-  const { removals, feeds } = the.ledger;
-  const search = async (): Promise<void> => {
-    const plan = await removals.open(await newRun(the.ledger), the.mappingId, '{}');
-    await feeds.beginSearch(the.mappingId, plan.id);
-    await removals.finish(plan);
-  };
-  await search();
-  const live = await newRun(the.ledger, { mode: 'live' });
-  await the.loads(live);
-  expect(await fed()).toMatchObject({ loaded: false, missedDeletes: false });
-  await the.ledger.runs.end(live, 'incomplete');
-
-  const next = await newRun(the.ledger, { mode: 'incremental' });
-  await the.loads(next);
-  expect(await fed()).toMatchObject({ loaded: false, missedDeletes: true });
-  await search();
-  await the.loads(next);
-  expect(await fed()).toMatchObject({ missedDeletes: false });
-});
-
-it('come from one feed: with another one, every row has to be read', async () => {
-  await note([]);
-  await the.loads('7');
-  const other = await the.ledger.feeds.acquire('shop', randomUUID());
-  await the.ledger.feeds.begin(other, at('1'));
-  await the.ledger.feeds.feedMappings(other, [fedMapping()]);
-  await the.ledger.feeds.note(other, [], null, true);
-  expect(await fed()).toMatchObject({ loaded: false, missedDeletes: true });
-});
-
 it('are shown with their feed, up to a bound, and since when the oldest one waits', async () => {
   await note(['a', 'b'], '20');
   const [known] = (await the.ledger.feeds.ofSync('shop')).filter(({ name }) => name === feed.name);
@@ -486,32 +336,6 @@ it('are forgotten with their feed, so that it begins anew, but not while a run h
   expect(await the.ledger.feeds.forget('shop', randomUUID(), actor)).toBeNull();
 });
 
-/** Every row of the mapping has been read since the feed began. */
-async function load(): Promise<void> {
-  await note([]);
-  const partition = await newPartition();
-  await the.loads(partition.runId);
-  await the.ledger.partitions.finish(partition);
-  expect(await fed()).toMatchObject({ loaded: true });
-}
-
-it('are not all that is left to read of a mapping that the feed was not of for a while', async () => {
-  await load();
-  await the.ledger.feeds.feedMappings(feed, []);
-  await the.ledger.feeds.feedMappings(feed, [fedMapping()]);
-  expect(await fed()).toMatchObject({ loaded: false, missedDeletes: true });
-});
-
-it('are forgotten, and every row is read, if the mapping has another table or key', async () => {
-  await load();
-  await note(['a']);
-  await the.ledger.feeds.feedMappings(feed, [fedMapping()]);
-  expect(await keys()).toEqual(['a']);
-  await the.ledger.feeds.feedMappings(feed, [fedMapping('another key')]);
-  expect(await keys()).toEqual([]);
-  expect(await fed()).toMatchObject({ loaded: false, missedDeletes: true });
-});
-
 it('are gone through once in a run, even if some of them stay on the list', async () => {
   await note(['a', 'b', 'c']);
   const [a, b, c] = await rows();
@@ -527,24 +351,6 @@ it('are gone through once in a run, even if some of them stay on the list', asyn
   });
   expect(await keys()).toEqual(['a', 'c']);
   expect(a!.seq).not.toBe(b!.seq);
-});
-
-it('are not all that is left to read while the load of their mapping is still to be planned', async () => {
-  await note([]);
-  const runId = await newRun(the.ledger);
-  await the.loads(runId);
-  const early = await the.ledger.partitions.forSmallTenants(runId, the.mappingId);
-  await the.ledger.partitions.finish(await the.ledger.partitions.acquire(early.id));
-  expect(await fed()).toMatchObject({ loaded: false, isLoading: true });
-});
-
-it('are all that is left to small tenants although a run was stopped that read every row once more', async () => {
-  await load();
-  const mirror = await newRun(the.ledger, { mode: 'mirror' });
-  await the.loads(mirror);
-  expect(await fed()).toMatchObject({ loaded: true, isLoading: true });
-  await the.ledger.runs.end(mirror, 'incomplete');
-  expect(await fed()).toMatchObject({ loaded: true, isLoading: false });
 });
 
 it('have removal plans that replace each other, and none that a search has made', async () => {

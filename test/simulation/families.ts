@@ -8,8 +8,8 @@ import type { Change, Row, SourceModel } from './source-model.js';
 /** For a plan in which orders are moved and then left alone: no row leaves its tenant or disappears, and each can be delivered. */
 export const ONLY_CHANGES = { deletes: false, moves: false, badRows: false, orphans: false } as const;
 
-/** What others do and know of such families. */
-export interface OthersOfFamilies {
+/** What happens elsewhere in the story when a family changes, and what is known there. */
+export interface FamilyHooks {
   /** Called when a customer has come after its orders. */
   readonly whenParentCame: (id: string) => void;
   /** Called when an order has got back what it had, for a while. */
@@ -18,7 +18,7 @@ export interface OthersOfFamilies {
   readonly isDelivered: (table: string, row: Row) => boolean;
 }
 
-export interface FamiliesOptions extends OthersOfFamilies {
+export interface FamiliesOptions extends FamilyHooks {
   readonly kernel: Kernel;
   readonly random: Random;
   readonly plan: Plan;
@@ -165,7 +165,7 @@ export class Families {
     return [moved];
   }
 
-  /** An order that was not moved yet, and whose customer is there. */
+  /** An order that was not moved yet, whose customer is there, and which the platform has as it is. */
   #orderToMove(): Row | null {
     const { random, source, isDelivered } = this.#o;
     const orders = [...source.rows('orders')].filter(

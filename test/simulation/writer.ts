@@ -1,7 +1,7 @@
 /** The partner's own programs: they fill the source, and keep changing it in transactions. */
 import type { Kernel } from './kernel.js';
 import type { Chronicle } from './chronicle.js';
-import { Families, type OthersOfFamilies } from './families.js';
+import { Families, type FamilyHooks } from './families.js';
 import type { Crossing, Plan } from './plan.js';
 import type { Random } from './random.js';
 import { storedKey } from './platform-model.js';
@@ -29,7 +29,7 @@ export class Writer {
     plan: Plan,
     source: SourceModel,
     chronicle: Chronicle,
-    others: OthersOfFamilies,
+    hooks: FamilyHooks,
   ) {
     this.#kernel = kernel;
     this.#random = random;
@@ -37,7 +37,7 @@ export class Writer {
     this.#source = source;
     this.#chronicle = chronicle;
     this.#families = new Families({
-      ...others,
+      ...hooks,
       kernel,
       random,
       plan,
