@@ -1,7 +1,10 @@
 /** Pausing a run: it begins nothing new, keeps its lease, and loses nothing. */
+import { setTimeout } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { startedBy } from '../../src/cli/actor.js';
+import { milliseconds } from '../../src/domain/timeouts.js';
 import { runInProcess } from '../cli/in-process.js';
+import { startTcpProxy } from '../observability/tcp-proxy.js';
 import { eventually, fill, openRunByHand, openShop, shopForTest } from '../pipeline/shop.js';
 
 it('pauses a run while it works, and lets it go on to the same end', async () => {
@@ -28,7 +31,7 @@ it('pauses a run while it works, and lets it go on to the same end', async () =>
     async () => (await shop.state.query('SELECT 1 FROM partner_sync.partitions WHERE done')).length === 1,
   );
   const before = shop.proxy.uploads();
-  await new Promise((resolve) => setTimeout(resolve, 1500));
+  await setTimeout(1500);
   expect(shop.proxy.uploads()).toBe(before);
   expect((await handle.describe()).status.name).toBe('RUNNING');
   expect(await handle.query<{ pause: object }, []>('progress')).toMatchObject({ pause: { reason: 'maintenance' } });
@@ -98,7 +101,7 @@ it('says that a run has no worker, or no workflow any more, instead of waiting f
   });
 });
 
-it('says that workers fail at a run', async () => {
+it('says that workers fail at a run, also if the last of its requests gets no response', async () => {
   const shop = await shopForTest();
   await openRunByHand(shop);
   const handle = await shop.start('unknownToTheWorker' as 'sync', { sync: 'shop' });
@@ -107,12 +110,19 @@ it('says that workers fail at a run', async () => {
     const { raw } = await handle.describe();
     return (raw.pendingWorkflowTask?.attempt ?? 0) >= 3;
   });
-  expect(await runInProcess(['pause', 'shop'], shop.env)).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining(
-      `error worker_missing: the workers fail to continue the workflow ${handle.workflowId} of run 1`,
-    ) as string,
-  });
+  const proxy = await startTcpProxy(shop.env['TEMPORAL_ADDRESS']!);
+  const pauseSaysSo = async (address: string): Promise<void> =>
+    expect(await runInProcess(['pause', 'shop'], { ...shop.env, TEMPORAL_ADDRESS: address })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(
+        `error worker_missing: the workers fail to continue the workflow ${handle.workflowId} of run 1`,
+      ) as string,
+    });
+  await pauseSaysSo(shop.env['TEMPORAL_ADDRESS']!);
+  // Halfway, the command has been told that the workers fail.
+  const halfway = setTimeout(milliseconds('runAnswer') / 2).then(() => proxy.silence());
+  await pauseSaysSo(proxy.address);
+  await halfway;
   await handle.terminate();
 });
 

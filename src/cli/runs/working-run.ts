@@ -67,12 +67,15 @@ export async function withRun<T>(
   const handle = client.workflow.getHandle(run.workflow_id);
   const ask = async <A>(request: () => Promise<A>): Promise<A> => {
     const deadline = Date.now() + milliseconds('runAnswer');
+    let workersFail = false;
     for (;;)
       try {
         return await client.withDeadline(deadline, request);
       } catch (error) {
+        workersFail ||= isNotReady(error);
         const askAgainAt = Date.now() + milliseconds('runNotReady');
-        if (!isNotReady(error) || askAgainAt > deadline) throw fromRun(run, error, Date.now() >= deadline);
+        if (!isNotReady(error) || askAgainAt > deadline)
+          throw fromRun(run, error, { isLate: Date.now() >= deadline, workersFail });
         await setTimeout(askAgainAt - Date.now());
       }
   };
@@ -92,25 +95,33 @@ export async function withRun<T>(
 /**
  * Why a run has not done what it was asked for. Anything unforeseen is returned unchanged.
  *
- * @param isLate whether the time for the answer is over: then Temporal words the lack of a worker in several ways
+ * @param seen.isLate whether the time for the response is over: then Temporal words the lack of a worker in several ways
+ * @param seen.workersFail whether this request or one before it was told so: the time may be over while the last one waits
  */
-function fromRun({ id, workflow_id: workflow }: RunRow, error: unknown, isLate: boolean): unknown {
+function fromRun(
+  { id, workflow_id: workflow }: RunRow,
+  error: unknown,
+  { isLate, workersFail }: { isLate: boolean; workersFail: boolean },
+): unknown {
   if (error instanceof WorkflowUpdateFailedError) return refusal(error);
   if (error instanceof WorkflowNotFoundError)
     return new PartnerSyncError('run_stopped', `the workflow ${workflow} of run ${id} does not run any more`);
+  if (isNotReady(error)) return failingWorkers(workflow, id, '');
   const isUnanswered = isGrpcDeadlineError(causeOf(error)) || (isLate && isGrpcServiceError(causeOf(error)));
-  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || (isUnanswered && !isNotReady(error)))
-    return new PartnerSyncError(
-      'worker_missing',
-      `run ${id} did not answer within ${seconds('runAnswer')} s; it may still do what was asked for, once a worker is there`,
-    );
-  if (isNotReady(error))
-    return new PartnerSyncError(
-      'worker_missing',
-      `the workers fail to continue the workflow ${workflow} of run ${id}: their logs and its history in the Temporal Web UI show why`,
-    );
-  return error;
+  if (!isUnanswered && !(error instanceof WorkflowUpdateRPCTimeoutOrCancelledError)) return error;
+  const mayFollow = 'it may still do what was asked for, once a worker';
+  if (workersFail) return failingWorkers(workflow, id, `; ${mayFollow} can`);
+  return new PartnerSyncError(
+    'worker_missing',
+    `run ${id} did not answer within ${seconds('runAnswer')} s; ${mayFollow} is there`,
+  );
 }
+
+const failingWorkers = (workflow: string, id: string, outlook: string): PartnerSyncError =>
+  new PartnerSyncError(
+    'worker_missing',
+    `the workers fail to continue the workflow ${workflow} of run ${id}: their logs and its history in the Temporal Web UI show why${outlook}`,
+  );
 
 /** By which Temporal tells that a workflow's latest tasks have failed. */
 const GRPC_FAILED_PRECONDITION = 9;
