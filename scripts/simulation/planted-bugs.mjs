@@ -53,6 +53,11 @@ export const PLANTED_BUGS = {
     "tenant: batch.tenant,\n    // The intent's age",
     "tenant: context.sync.spec.tenant.kind === 'column' ? [...context.sync.spec.tenant.values.values()][0] : '',\n    // The intent's age",
   ],
+  'no run reads rows that lie far ahead': [
+    'src/delivery/run/partitions-of.ts',
+    'return rows.length === 0 ? [] : [{ ...BY_CURSOR, cursorFrom }];',
+    'return [];',
+  ],
   'nobody waits after a lost response': [
     'src/delivery/upload/post-batch.ts',
     '  await noteDoubt(context, batch);\n  return backoffMs(before);',
@@ -116,8 +121,8 @@ export const PLANTED_BUGS = {
   ],
   'the position moves past what was read': [
     'src/delivery/run/partitions-of.ts',
-    'const changed = { ...byCursor, movesPosition: true, cursorFrom: position, cursorBefore };',
-    'const changed = { ...byCursor, movesPosition: true, cursorFrom: position, cursorBefore: null };',
+    'const changed = { ...BY_CURSOR, movesPosition: true, cursorFrom: position, cursorBefore };',
+    'const changed = { ...BY_CURSOR, movesPosition: true, cursorFrom: position, cursorBefore: null };',
   ],
   'a short page counts as the last one': [
     'src/reading/read-chunks.ts',

@@ -21,6 +21,7 @@ export const SOMETIMES = [
   'a response was lost',
   'a row got back what it had',
   'a row had no parent',
+  'a row lay far ahead',
   'a row of no known tenant may have been the one that was gone',
   'a row was deleted before its parent came',
   'a row was deleted soon after it had come',

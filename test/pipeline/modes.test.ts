@@ -5,7 +5,19 @@ import { here, mariadb, mysql, postgres, type TestDatabase } from '../source/dia
 import { eventually, failureOf, openShop, SYNC, text, type Shop } from './shop.js';
 
 /** One table, mapping and schema each; nothing but the high watermark and the cursor protects what is read. */
-const TABLES = ['late', 'tied', 'unstamped', 'clocks', 'busy', 'behind', 'marked', 'gone', 'emptied', 'mostly'];
+const TABLES = [
+  'late',
+  'tied',
+  'unstamped',
+  'ahead',
+  'clocks',
+  'busy',
+  'behind',
+  'marked',
+  'gone',
+  'emptied',
+  'mostly',
+];
 
 const mappingOf = (table: string): string => `schema: ${table}
 source: { table: ${table} }
@@ -97,6 +109,25 @@ describe.each(here([postgres, mariadb, mysql]))('$name', ({ create, instant, now
     const report = await run('tied', 'incremental');
     expect(report).toMatchObject({ outcome: 'complete', total: { read: 10_000, accepted: 10_000 } });
     expect(await ids('tied')).toEqual(Array.from({ length: 10_000 }, (_, i) => i + 1));
+  });
+
+  it('delivers rows that no high watermark will ever pass, and each of their changes, in the next incremental run', async () => {
+    const never = product === 'PostgreSQL' ? [`'infinity'`, `'9999-12-31'`] : [`'2038-01-01'`, `'2037-01-01'`];
+    await insert('ahead', 1, ago(60));
+    for (const [i, at] of never.entries()) await insert('ahead', i + 2, at);
+    await untilDelivered('ahead', [1, 2, 3]);
+
+    await insert('ahead', 4, ago(60));
+    await source.run(`UPDATE ahead SET name = 'changed' WHERE id = 2`);
+    await source.run(`UPDATE ahead SET at = ${ago(1)} WHERE id = 3`);
+    const report = await run('ahead', 'incremental');
+
+    expect(report).toMatchObject({ outcome: 'complete', total: { accepted: 2 } });
+    expect((await shop.stored('ahead', '2'))?.['name']).toBe('changed');
+    const positions = await shop.state.query(
+      `SELECT cursor FROM partner_sync.positions p JOIN partner_sync.mappings m ON m.id = p.mapping_id WHERE m.name = 'ahead'`,
+    );
+    expect(positions).toEqual([{ cursor: expect.stringMatching(/^20[23]/) as string }]);
   });
 
   it('refuses an incremental run over a cursor that is NULL in a row, and reads that row in a full one', async () => {

@@ -102,6 +102,8 @@ export interface Plan {
     readonly briefParents: boolean;
     /** Whether rows of a tenant that the sync does not know come for a while, with external ids of others. */
     readonly strangers: boolean;
+    /** Whether rows get a cursor value at times that does not tell when they changed. */
+    readonly farAhead: boolean;
     /** Whether a table is emptied by TRUNCATE at times, and filled again. */
     readonly truncates: boolean;
     /** Whether most changes are of the same few rows, so that runs meet at them. */
@@ -125,7 +127,9 @@ export function planOf(seed: number): Plan {
   const told = withDeathsWhileSending(story, randomOf(seed, 'deaths-while-sending'));
   const back = withRowsThatComeBack(withSlowPlatform(told, randomOf(seed, 'a-minute')), randomOf(seed, 'come-back'));
   const strange = withAwaitedParents(withStrangers(back, randomOf(seed, 'strangers')), randomOf(seed, 'awaited'));
-  return strange.settings.isFed ? withWhatFeedsMiss(strange, seed) : strange;
+  return strange.settings.isFed
+    ? withWhatFeedsMiss(strange, seed)
+    : withRowsFarAhead(strange, randomOf(seed, 'far-ahead'));
 }
 
 function storyOf(seed: number, random: Random, { inDoubtDelay, hot }: { inDoubtDelay: number; hot: boolean }): Plan {
@@ -203,6 +207,7 @@ function storyOf(seed: number, random: Random, { inDoubtDelay, hot }: { inDoubtD
       awaitedParents: false,
       briefParents: false,
       strangers: false,
+      farAhead: false,
       truncates: false,
       hot,
       reverts: random.chance(0.4),
@@ -247,6 +252,10 @@ const withSlowPlatform = (plan: Plan, random: Random): Plan =>
 /** In a fifth of the stories without crossing runs. */
 const withStrangers = (plan: Plan, random: Random): Plan =>
   plan.crossing !== null || random.chance(0.8) ? plan : { ...plan, writer: { ...plan.writer, strangers: true } };
+
+/** In a fifth of the stories without a change feed. */
+const withRowsFarAhead = (plan: Plan, random: Random): Plan =>
+  random.chance(0.8) ? plan : { ...plan, writer: { ...plan.writer, farAhead: true } };
 
 /**
  * In a sixth of the stories with crossing runs, there are twice as many, which read orders; these are moved to customers that come

@@ -3,10 +3,13 @@ import type { Kernel } from './kernel.js';
 import type { Chronicle } from './chronicle.js';
 import { Families, type FamilyHooks } from './families.js';
 import type { Crossing, Plan } from './plan.js';
-import type { Random } from './random.js';
+import { randomOf, type Random } from './random.js';
 import { storedKey } from './platform-model.js';
 import { SHAPES, TABLES, TENANTS, versionOf } from './shop.js';
-import type { Change, Row, SourceModel } from './source-model.js';
+import { timeText, type Change, type Row, type SourceModel } from './source-model.js';
+
+/** A cursor value that no high watermark passes. */
+const FAR_AHEAD = timeText(Date.UTC(9999, 11, 31));
 
 export class Writer {
   readonly #kernel: Kernel;
@@ -22,6 +25,7 @@ export class Writer {
   #began = 0;
   #isStopped = false;
   readonly #families: Families;
+  readonly #stamps: Random;
 
   constructor(
     kernel: Kernel,
@@ -36,6 +40,7 @@ export class Writer {
     this.#plan = plan;
     this.#source = source;
     this.#chronicle = chronicle;
+    this.#stamps = randomOf(plan.seed, 'stamps');
     this.#families = new Families({
       ...hooks,
       kernel,
@@ -151,9 +156,15 @@ export class Writer {
         ...columns,
         name: `${shop} v${++this.#version}${bad}`,
         email: random.chance(0.5) ? `${id}@example.org` : null,
-        updated_at: at,
+        updated_at: this.#stamp(at),
       },
     };
+  }
+
+  #stamp(at: string): string {
+    if (!this.#plan.writer.farAhead || this.#stamps.chance(0.8)) return at;
+    this.#chronicle.saw('a row lay far ahead');
+    return FAR_AHEAD;
   }
 
   #changes(at: string): Change[] {
@@ -289,7 +300,7 @@ export class Writer {
     for (const { name } of [row, earlier]) this.#repeated.add(versionOf(name));
     const key = keyOf(table, row);
     this.#earlier.set(`${table} ${key}`, row);
-    return { table, key, row: { ...earlier, updated_at: at } };
+    return { table, key, row: { ...earlier, updated_at: this.#stamp(at) } };
   }
 
   /** The rows of a customer, parents first. */

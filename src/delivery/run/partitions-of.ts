@@ -2,11 +2,12 @@
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { RunInput } from '../../domain/run/run.js';
 import type { RowPosition, ReadPlan, SourceKey, SourceType } from '../../domain/source/source.js';
+import { seconds } from '../../domain/timeouts.js';
 import { quoted } from '../../domain/values/quoted.js';
 import { ofKeyRange, type NewPartition } from '../../ledger/runs/partitions.js';
 import { EVERYTHING } from '../../reading/read-bounds.js';
 import { inKeyOrder, keyIn } from '../../reading/reading-order.js';
-import { cursorBoundText } from '../../source/cursor-time.js';
+import { cursorBoundText, momentOf } from '../../source/cursor-time.js';
 import type { OpenMapping, OpenSync } from '../dependencies.js';
 
 /** Rows of one key partition: large enough that dispatching it costs little, small enough to spread over workers. */
@@ -14,6 +15,9 @@ const ROWS_PER_PARTITION = 250_000;
 
 /** Every row by key, moving no position. */
 const ALL_BY_KEY = ofKeyRange({ after: null, through: null });
+
+/** Rows by cursor, moving no position. */
+const BY_CURSOR = { ...ALL_BY_KEY, byCursor: true };
 
 /**
  * What a run that begins now reads of the mapping.
@@ -42,7 +46,7 @@ export async function partitionsOf(
     return sincePosition(source, plan, position, spec.cursor.overlap);
   }
   if (input.from !== undefined || input.to !== undefined) {
-    return [{ ...ALL_BY_KEY, byCursor: true, ...(await boundsOf(source, mapping, input)) }];
+    return [{ ...BY_CURSOR, ...(await boundsOf(source, mapping, input)) }];
   }
   return (await source.splitKeys(inKeyOrder(plan), ROWS_PER_PARTITION)).map(ofKeyRange);
 }
@@ -83,8 +87,8 @@ export const isReadInOrder = ({ cursor, feed }: OpenMapping['spec'], mode: strin
   mode === 'incremental' && cursor !== null && feed === null;
 
 /**
- * What has changed since the position, and before that the rows of the overlap, which are read again. They are a
- * partition of their own, which does not move the position: a run that failed within the overlap would move it back.
+ * What has changed since the position, and before that the rows of the overlap and those far ahead, which are read again. They
+ * are partitions of their own, which do not move the position: a run that failed within the overlap would move it back.
  */
 async function sincePosition(
   source: OpenSync['source'],
@@ -92,12 +96,38 @@ async function sincePosition(
   position: string | null,
   overlap: number,
 ): Promise<NewPartition[]> {
-  const byCursor = { ...ALL_BY_KEY, byCursor: true };
   const cursorBefore = await source.highWatermark(plan);
-  const changed = { ...byCursor, movesPosition: true, cursorFrom: position, cursorBefore };
-  const overlapFrom = position === null ? null : await source.cursorMinus(plan, position, overlap);
-  if (overlapFrom === position) return [changed];
-  return [{ ...byCursor, cursorFrom: overlapFrom, cursorBefore: position }, changed];
+  const changed = { ...BY_CURSOR, movesPosition: true, cursorFrom: position, cursorBefore };
+  return [
+    ...(await overlapOf(source, plan, position, overlap)),
+    ...(await farAhead(source, plan, cursorBefore)),
+    changed,
+  ];
+}
+
+/** The rows shortly before the position; none if it is not a point in time. */
+async function overlapOf(
+  source: OpenSync['source'],
+  plan: ReadPlan,
+  position: string | null,
+  overlap: number,
+): Promise<NewPartition[]> {
+  if (position === null) return [];
+  const cursorFrom = await source.cursorMinus(plan, position, overlap);
+  return cursorFrom === position ? [] : [{ ...BY_CURSOR, cursorFrom, cursorBefore: position }];
+}
+
+/**
+ * The rows whose cursor does not tell when they changed, such as 9999-12-31 or infinity: no high watermark would pass them, so each
+ * run reads them all. Empty if there are none now, or the cursor is not a point in time.
+ */
+async function farAhead(source: OpenSync['source'], plan: ReadPlan, highWatermark: string): Promise<NewPartition[]> {
+  const passed = momentOf(highWatermark, plan.cursorZone ?? undefined);
+  if (passed === null) return [];
+  const ahead = Math.ceil((Date.now() - passed.getTime()) / 1000) + seconds('cursorAhead');
+  const cursorFrom = await source.cursorMinus(plan, highWatermark, -ahead);
+  const { rows } = await source.readPage(plan, { ...EVERYTHING, cursorFrom }, 1);
+  return rows.length === 0 ? [] : [{ ...BY_CURSOR, cursorFrom }];
 }
 
 async function keyRange(

@@ -111,7 +111,7 @@ export interface Source {
   countByValue(plan: ReadPlan, column: string, bounds: ReadBounds): Promise<readonly ValueCount[]>;
   /** Whether some row has NULL in the column. */
   hasNull(plan: ReadPlan, column: string): Promise<boolean>;
-  /** `cursor`, in its own format, moved back by `seconds`; a value that is not a point in time stays as it is. */
+  /** `cursor`, in its own format, moved back by `seconds`, or ahead if they are negative; a value that is not a point in time stays as it is. */
   cursorMinus(plan: ReadPlan, cursor: string, seconds: number): Promise<string>;
   /** Splits the key space into ranges of about `rows` rows; one open range if it cannot. */
   splitKeys(plan: ReadPlan, rows: number): Promise<readonly KeyRange[]>;

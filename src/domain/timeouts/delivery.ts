@@ -140,6 +140,12 @@ export const DELIVERY = {
     why: 'rows may carry a time from before their commit',
     setting: '`cursor.overlap`',
   },
+  cursorAhead: {
+    value: 2,
+    unit: 'd',
+    bounds: 'how far in the future the cursor of a row may lie to be left to a later incremental run',
+    why: 'the date may be 26 hours ahead elsewhere; rows further ahead, such as 9999-12-31, are read by each run',
+  },
   catchupWindow: {
     value: 10,
     unit: 'min',

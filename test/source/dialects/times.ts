@@ -11,7 +11,7 @@ export function times(at: Opened): void {
   const { instant, local } = dialect;
 
   describe('the overlap', () => {
-    it('moves a cursor back in its own type and format, and does not change what is not a time', async () => {
+    it('moves a cursor back, or ahead, in its own type and format, and does not change what is not a time', async () => {
       await at.database.run(
         `CREATE TABLE cursors (id int PRIMARY KEY, tz ${instant}, naive ${local}, d date, n bigint)`,
       );
@@ -21,6 +21,9 @@ export function times(at: Opened): void {
       expect(await back('naive', '2020-01-02 00:00:00.5')).toBe('2020-01-01 23:00:00.5');
       expect(await back('d', '2020-01-02')).toBe('2020-01-01');
       expect(await back('n', '7')).toBe('7');
+      expect(await at.source.cursorMinus(plan('cursors', ['id'], 'tz'), '2020-01-02 00:00:00.000001', -172_800)).toBe(
+        '2020-01-04 00:00:00.000001',
+      );
       // At 02:10 summer time the hour before began at 00:10, though the clock says 01:10 was never.
       expect(await back('naive', '2020-03-29 02:10:00', 'Europe/London')).toBe('2020-03-29 00:10:00');
     });
