@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { decideRetry } from '../../src/delivery/parents/decide-retry.js';
 import type { ParentStatus } from '../../src/delivery/parents/parent-graph.js';
 import { parentKey } from '../../src/delivery/parents/parents.js';
+import { retryDelay } from '../../src/delivery/parents/retry-delay.js';
 
 const named = (externalId: string) => ({ tenant: 'north', schemaName: 'customer', field: 'customerId', externalId });
 const advise = (
@@ -21,12 +22,13 @@ it('gives it up as soon as one parent is known not to come', () => {
 });
 
 it('sends it once its parents exist, however often it was sent and whatever the platform said', () => {
-  expect(advise(['there', 'there'], { tries: 9, rejection: 'no' })).toBe('send');
+  expect(advise(['there', 'there'], { tries: 9, rejection: 'no', dependencyWait: 0 })).toBe('send');
 });
 
 it('sends it to a platform that waits for parents, and otherwise waits for the parent first', () => {
   expect(advise(['coming'])).toBe('send');
   expect(advise(['coming'], { dependencyWait: 0 })).toBe('wait');
+  expect(advise(['there', 'coming'], { dependencyWait: 0 })).toBe('wait');
 });
 
 it('waits without limit for a parent that is on its way, and for a limited time for an unknown one', () => {
@@ -42,6 +44,19 @@ it('looks for parents on their way every few seconds at first, then more and mor
     return decideRetry({ tries: 0, waits, rejection: null }, [parent], statuses, 0);
   });
   expect(delays).toEqual([2, 2, 960, 1920].map((dueIn) => ({ kind: 'wait', dueIn })));
+});
+
+it('takes a parent of which nothing is known for an unknown one', () => {
+  const parent = named('1');
+  expect(decideRetry({ tries: 5, waits: 0, rejection: null }, [parent], new Map(), 600)).toEqual({
+    kind: 'give_up',
+    because: parent,
+    code: 'parent_unknown',
+  });
+});
+
+it('sends it again at once, then after a minute, two, four, and each hour at last', () => {
+  expect([0, 1, 2, 3, 20].map(retryDelay)).toEqual([0, 60, 120, 240, 3600]);
 });
 
 it('gives it up at once if the parent is unknown and the platform reports another reason', () => {

@@ -35,6 +35,8 @@ it('blocks exactly the descendants of a parent that will not come, whether they 
   const people = family({
     gone: ['parent_missing'],
     waiting: ['coming', 'gone'],
+    sibling: ['coming', 'gone'],
+    arrived: ['there', 'gone'],
     found: [null, 'waiting', 'there'],
     grandchild: ['coming', 'found'],
     there: ['there'],
@@ -45,8 +47,10 @@ it('blocks exactly the descendants of a parent that will not come, whether they 
 
   blockChildren(people);
 
-  for (const name of ['waiting', 'found', 'grandchild']) expect(people.statusOf(name)).toBe('parent_rejected');
+  for (const name of ['waiting', 'sibling', 'found', 'grandchild'])
+    expect(people.statusOf(name)).toBe('parent_rejected');
   expect(people.statusOf('gone')).toBe('parent_missing');
+  expect(people.statusOf('arrived')).toBe('there');
   expect(people.statusOf('other')).toBeNull();
   expect(people.statusOf('ofUnknown')).toBe('coming');
 });
@@ -73,6 +77,12 @@ it('delivers ancestors first, and terminates if references form a cycle', () => 
   expect(order.indexOf('grandmother')).toBeLessThan(order.indexOf('mother'));
   expect(order.indexOf('mother')).toBeLessThan(order.indexOf('child'));
   expect(order.indexOf('father')).toBeLessThan(order.indexOf('child'));
+});
+
+it('delivers one of a cycle first, whether it refers to itself or to the other, and only those that were found', () => {
+  expect(family({ a: [null, 'b?'], b: [null, 'a?'] }).order()).toEqual([['b'], ['a']]);
+  expect(family({ a: [null, 'a?'] }).order()).toEqual([['a']]);
+  expect(family({ child: [null, 'there'], there: ['there'] }).order()).toEqual([['child']]);
 });
 
 it('follows twenty thousand generations of parents', () => {

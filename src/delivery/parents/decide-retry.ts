@@ -35,7 +35,6 @@ export function decideRetry(
     const status = statusOf(parent);
     if (isParentCode(status)) return { kind: 'give_up', because: parent, code: status };
   }
-  if (parents.every((parent) => statusOf(parent) === 'there')) return { kind: 'send' };
   const isOften = tries >= times('childAttempts');
   const unknown = parents.find((parent) => statusOf(parent) === 'unknown');
   // The platform blames something else, or the record has been sent as often as any is.

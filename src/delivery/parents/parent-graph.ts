@@ -66,7 +66,7 @@ export function generations({ nodes }: Pick<ParentGraph, 'nodes'>): ParentNode[]
     const onPath = new Set(path);
     while (path.length > 0) {
       const key = path.at(-1)!;
-      const ancestors = found.get(key)!.ancestors.filter((ancestor) => found.has(ancestor) && ancestor !== key);
+      const ancestors = found.get(key)!.ancestors.filter((ancestor) => found.has(ancestor));
       const open = depths.has(key)
         ? undefined
         : ancestors.find((ancestor) => !depths.has(ancestor) && !onPath.has(ancestor));
