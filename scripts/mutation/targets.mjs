@@ -65,20 +65,39 @@ export const TARGETS = [
     aim: 90,
     sql: true,
   },
-  // Each by itself: a run of all takes long, and keeps nothing if it is ended.
-  ...inDelivery('upload', [
-    'dependency-wait',
-    'proven-outcomes',
-    'settle-batch',
-    'batch-status',
-    'not-stored',
-    'outcome',
-  ]).map((file) => ({ files: [file], tests: DELIVERY, aim: 90, servers: true })),
+  {
+    files: inDelivery('upload', ['batch-status', 'not-stored', 'outcome', 'proven-outcomes', 'settle-batch']),
+    tests: ['test/delivery/{batch-status,settle-batch,settled-children,warn-once}.test.ts'],
+    aim: 90,
+  },
+  {
+    files: [
+      ...inDelivery('parents', ['decide-retry', 'parent-graph', 'retry-delay']),
+      ...inDelivery('upload', ['platform-message']),
+      ...inDelivery('small-tenants', ['small-tenants']),
+    ],
+    tests: ['test/delivery/{decide-retry,parent-graph,platform-message,long-messages,small-tenants}.test.ts'],
+    aim: 90,
+  },
+  {
+    files: ['read-chunks', 'chunk-builder', 'page-size', 'read-mapped-pages', 'reading-order'].map(
+      (name) => `src/reading/${name}.ts`,
+    ),
+    tests: ['test/reading/read-chunks.test.ts'],
+    aim: 90,
+  },
+  // Each by itself: a run of several takes long, and keeps nothing if it is ended.
+  ...inLedger('batches/', ['claims', 'in-flight-records', 'doubts', 'batches']).map((file) => ({
+    files: [file],
+    tests: LEDGER,
+    aim: 90,
+    servers: true,
+  })),
+  { files: inDelivery('upload', ['dependency-wait']), tests: DELIVERY, aim: 90, servers: true },
 ];
 
 /** What matters as much, and why it is not tried. */
 export const NOT_MEASURED = [
-  ['src/reading/reading-order.ts', 'has no tests of its own without a source'],
   ['src/delivery/load/chunks-in-order.ts', 'is tested with a real source and a real ledger only'],
   ['src/delivery/chunk/duplicate-ids.ts', 'is tested with a real source and a real ledger only'],
   ['src/delivery/refusals.ts', 'only holds values: nothing in it decides'],

@@ -1,47 +1,12 @@
 /** What the status of a batch proves about each of its records, and how the outcomes of the others are found. */
-import { MockActivityEnvironment } from '@temporalio/testing';
-import { DefaultLogger } from '@temporalio/worker';
 import { expect, it } from 'vitest';
-import { EffortMeter } from '../../src/domain/run/effort.js';
 import { provenByCounters, isProcessed } from '../../src/delivery/upload/batch-status.js';
 import { ALL_ACCEPTED, type BatchOutcomes } from '../../src/delivery/upload/outcome.js';
-import { batchOutcomes } from '../../src/delivery/upload/settle-batch.js';
-import type { PartitionContext } from '../../src/delivery/partition-context.js';
-import type { SentBatch } from '../../src/delivery/upload/post-batch.js';
 import type { MappedRecord } from '../../src/domain/records/record.js';
-import { recordOf, RecordList } from '../../src/records/record-list.js';
 import type { BatchStatus } from '../../src/platform/contract/batches.js';
-import { createRequestLimit } from '../../src/platform/request-limit.js';
-import { answer, stubPlatform, success, type Answer } from '../platform/stub-platform.js';
+import { answer, success } from '../platform/stub-platform.js';
+import { failed, kinds, NOTHING, recordNamed, settledBatch, statusOf } from './settling.js';
 
-interface Counts {
-  readonly ok?: number;
-  readonly failed?: number;
-  readonly pending?: number;
-  readonly total?: number;
-  readonly completed?: boolean;
-}
-/** A status with these counts, these messages about failures, and these records pending. */
-function statusOf(counts: Counts, failures: readonly string[] = [], waiting: readonly string[] = []): BatchStatus {
-  const { ok = 0, failed = 0, pending = 0, total = ok + failed + pending, completed = true } = counts;
-  return {
-    batchId: 'p1',
-    progress: {
-      totalRecords: total,
-      processedRecords: ok + failed,
-      successfulRecords: ok,
-      pendingRecords: pending,
-      failedRecords: failed,
-    },
-    completedAt: completed ? '2026-01-01T00:00:00Z' : null,
-    errors: { recordErrors: [...failures] },
-    pendingResources: waiting.map((id) => ({
-      resourceExternalId: id,
-      missingDependencies: [],
-      expiresAt: '2026-01-02T00:00:00Z',
-    })),
-  };
-}
 const countsOf = (total: number, processed: number, successful: number, pending: number): BatchStatus['progress'] => ({
   totalRecords: total,
   processedRecords: processed,
@@ -49,8 +14,6 @@ const countsOf = (total: number, processed: number, successful: number, pending:
   pendingRecords: pending,
   failedRecords: 0,
 });
-const failed = (id: string): string => `externalId ${JSON.stringify(id)}: /name is too long`;
-
 it.each([
   ['all were accepted', statusOf({ ok: 3 }), 3, 'accepted accepted accepted'],
   ['none was accepted', statusOf({ failed: 3 }), 3, 'rejected rejected rejected'],
@@ -100,7 +63,6 @@ it.each([
   expect(isProcessed(status, 3, polls)).toBe(expected);
 });
 
-const recordNamed = (id: string) => recordOf('north', id, [id], JSON.stringify({ customerId: id, name: 'new' }));
 const NEW = recordNamed('a');
 
 /** A batch of one record, whose status is this, and of which the platform stores so much (null: nothing). */
@@ -112,35 +74,6 @@ const settled = (status: BatchStatus, stored: object | null, onConflict: 'upsert
     onConflict,
   );
 
-const NOTHING = answer(404, { success: false, message: 'not there' });
-
-/** A batch of these records; the platform says this when it is asked about the batch, and about a record. */
-async function settledBatch(
-  records: readonly MappedRecord[],
-  ofBatch: Answer,
-  ofRecord: (externalId: string) => Answer,
-  onConflict: 'upsert' | 'reject' = 'upsert',
-): Promise<BatchOutcomes> {
-  const say: Answer = (response, request) => {
-    const isStatus = request.url.startsWith('/api/batches/');
-    const id = decodeURIComponent(new URL(request.url, 'http://platform').pathname.split('/').at(-1)!);
-    (isStatus ? ofBatch : ofRecord(id))(response, request);
-  };
-  const { client: platform } = await stubPlatform([say]);
-  const schema = { name: 'customer', schema: { type: 'object', properties: {} } };
-  const context = {
-    deps: { platform },
-    sync: { spec: { name: 'shop', upload: { batchDeadline: 30 }, mappings: [] }, requestLimit: createRequestLimit(4) },
-    mapping: { spec: { name: 'customers', schema, options: { onConflict } }, referenceFields: new Set() },
-    effort: new EffortMeter(),
-    signal: new AbortController().signal,
-    partition: { runId: '1' },
-  } as unknown as PartitionContext;
-  const batch = { id: '1', tenant: 'north', tenantId: 1, records: RecordList.of(records), platformBatchId: 'p1' };
-  const sent: SentBatch = { ...batch, intendedAt: 0, recorded: Promise.resolve() };
-  const logger = new DefaultLogger('ERROR', () => undefined);
-  return new MockActivityEnvironment({}, { logger }).run(() => batchOutcomes(context, sent));
-}
 const outcomeOf = (outcomes: BatchOutcomes): string =>
   outcomes === ALL_ACCEPTED ? 'accepted' : outcomes.get('a')!.kind;
 
@@ -171,10 +104,6 @@ it.each([
 });
 
 const [ONE, TWO, THREE] = ['1', '2', '3'].map(recordNamed) as [MappedRecord, MappedRecord, MappedRecord];
-const kinds = (outcomes: BatchOutcomes): object =>
-  Object.fromEntries(
-    [...(outcomes as Exclude<BatchOutcomes, typeof ALL_ACCEPTED>)].map(([id, { kind }]) => [id, kind]),
-  );
 
 it('takes no record for the failed one because a message seems to name it and the platform has its name in another form', async () => {
   const status = statusOf({ ok: 2, failed: 1 }, ['record 1: name is invalid']);
