@@ -17,6 +17,8 @@ it('takes no more than ten thousand rows together', () => {
   const many = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`t${i}`, 900]));
   expect(smallTenants(counts({ ...many, few: 5 }))).toHaveLength(12);
   expect(smallTenants(counts({ ...many, few: 5 }))[0]).toBe('few');
+  const equal = Object.fromEntries(Array.from({ length: 11 }, (_, i) => [`t${i}`, 1_000]));
+  expect(smallTenants(counts(equal))).toHaveLength(10);
 });
 
 it('leaves rows without a tenant alone, since they fail', () => {

@@ -1,51 +1,310 @@
-/** Pages that outgrow their budget, read from a database that is played. */
-import { expect, it } from 'vitest';
-import type { ReadBounds, ReadPlan } from '../../src/domain/source/source.js';
+/** Pages as they are asked for and taken apart, read from a database that is played. */
+import { describe, expect, it } from 'vitest';
+import { PartnerSyncError } from '../../src/domain/errors.js';
+import type { ReadBounds, ReadPlan, SourceType } from '../../src/domain/source/source.js';
 import type { ConnectedDatabase } from '../../src/source/connected-database.js';
+import type { Query } from '../../src/source/dialect.js';
 import { PageReader } from '../../src/source/page-reader.js';
 import { PageSizer } from '../../src/source/page-sizer.js';
 import type { PreparedPlan, PreparedPlans } from '../../src/source/prepared-plans.js';
 import { postgres } from '../../src/source/postgres/postgres.js';
 
-const plan: ReadPlan = { relation: { table: 't' }, columns: ['id'], key: ['id'], cursor: null };
-
+const PLAN: ReadPlan = { relation: { table: 't' }, columns: ['id'], key: ['id'], cursor: null };
+const BY_CURSOR: ReadPlan = { ...PLAN, columns: ['id', 'at'], cursor: 'at' };
 const BOUNDS: ReadBounds = { after: null, cursorFrom: null, cursorBefore: null, throughKey: null };
 
-/** A reader of a key that may not be unique. The first query is cut after one row; the second finds these rows. */
-function readerOf(rows: readonly (readonly string[])[]): PageReader {
-  const id = { name: 'id', type: { type: 'string', databaseType: 'text' } };
-  const shape = {
+type Row = readonly (string | null)[];
+/** What the database answers to a query: rows, whether some were left out as too wide, the codes of the columns' types, or an error. */
+type Reply = { readonly rows: readonly Row[]; readonly cut?: boolean; readonly codes?: readonly string[] } | Error;
+
+interface Played {
+  readonly plan?: ReadPlan;
+  readonly unique?: boolean;
+  readonly keyType?: SourceType;
+  readonly nullIn?: string;
+}
+
+/** A reader whose queries get these replies, one after the other; the last one stands for all that follow. */
+function readerOf(replies: readonly Reply[], { plan = PLAN, unique = false, keyType = 'text', nullIn }: Played = {}) {
+  const column = (name: string) => ({ name, type: { type: name === 'id' ? keyType : 'text', databaseType: 'text' } });
+  const sizer = new PageSizer(60);
+  const prepared = {
     id: 'page',
-    lookahead: 1,
+    lookahead: unique ? 0 : 1,
     relation: plan.relation,
-    columns: [id],
-    key: [id],
-    cursor: null,
-    unique: false,
+    columns: plan.columns.map(column),
+    key: plan.key.map(column),
+    cursor: plan.cursor === null ? null : column(plan.cursor),
+    unique,
+    distinct: false,
     described: [],
-    sizer: new PageSizer(60),
+    sizer,
     codes: null,
     codesByValues: null,
   } as unknown as PreparedPlan;
-  const answers = [
-    { rows: rows.slice(0, 1), fields: [], cut: true },
-    { rows, fields: [] },
-  ];
+  const asked: {
+    readonly sql: string;
+    readonly bindings: Query['bindings'];
+    readonly name?: string;
+    readonly budget?: number;
+  }[] = [];
+  const log: string[] = [];
+  const mayRetry: boolean[] = [];
   const database = {
     dialect: postgres,
-    hasNull: () => Promise.resolve(false),
-    retry: (read: () => Promise<unknown>) => read(),
-    session: { run: () => Promise.resolve(answers.shift()) },
+    hasNull: (_: unknown, name: string) => {
+      log.push(`NULL in ${name}?`);
+      return Promise.resolve(name === nullIn);
+    },
+    retry: async (read: () => Promise<unknown>, onTimeout: () => boolean) => {
+      mayRetry.push(onTimeout());
+      return read();
+    },
+    errorOfValues: (error: Error) => Promise.resolve(new Error(`of values: ${error.message}`)),
+    session: {
+      run: ({ sql, bindings }: Query, options: { name?: string; budget?: number }) => {
+        const reply = replies[Math.min(asked.length, replies.length - 1)]!;
+        asked.push({ sql, bindings, ...options });
+        if (reply instanceof Error) return Promise.reject(reply);
+        const { rows, cut, codes = plan.columns } = reply;
+        return Promise.resolve({ rows, fields: codes.map((code) => ({ code })), ...(cut !== undefined && { cut }) });
+      },
+    },
   } as unknown as ConnectedDatabase;
-  return new PageReader(database, { of: () => Promise.resolve(shape) } as unknown as PreparedPlans);
+  const plans = {
+    of: () => Promise.resolve(prepared),
+    forget: () => {
+      log.push('forget');
+      prepared.codes = null;
+    },
+  } as unknown as PreparedPlans;
+  const reader = new PageReader(database, plans);
+  const read = async (limit = 100, bounds = BOUNDS): Promise<Row[]> => [
+    ...(await reader.readPage(plan, bounds, limit)).rows,
+  ];
+  return { read, asked, log, mayRetry, sizer, prepared };
 }
 
-it('keeps the row that was only looked at out of a page of one oversized row', async () => {
-  const page = await readerOf([['a'], ['b']]).readPage(plan, BOUNDS, 100);
-  expect([...page.rows]).toEqual([['a']]);
+const after = (key: string, cursor: string | null = null): ReadBounds => ({ ...BOUNDS, after: { cursor, key: [key] } });
+
+describe('a key that may not be unique', () => {
+  it('has one row more asked for, which is not part of the page', async () => {
+    const { read, asked } = readerOf([{ rows: [['a'], ['b'], ['c']] }]);
+    expect(await read(2)).toEqual([['a'], ['b']]);
+    expect(asked[0]!.bindings).toEqual([3]);
+    expect(await readerOf([{ rows: [['a'], ['b']] }]).read(2)).toEqual([['a'], ['b']]);
+  });
+
+  it.each<[string, SourceType, string, string]>([
+    ['the same text', 'text', 'b', 'b'],
+    ['the same number, written differently', 'decimal', '1.0', '1.00'],
+    ['the same whole number', 'decimal', '10', '10.0'],
+    ['zero and minus zero', 'float', '0', '-0'],
+  ])('is refused if the last row and the next have %s', async (_, keyType, last, next) => {
+    const page = readerOf([{ rows: [['0.5'], [last], [next]] }], { keyType }).read(2);
+    await expect(page).rejects.toMatchObject({
+      code: 'source_key_unusable',
+      message: expect.stringContaining('two rows share it') as string,
+    });
+  });
+
+  it.each<[string, SourceType, string, string]>([
+    ['texts that are equal as numbers', 'text', '1.0', '1.00'],
+    ['numbers that differ in the last digit', 'decimal', '1.10', '1.11'],
+    ['numbers that differ in their zeros', 'decimal', '10', '100'],
+    ['floats that differ', 'float', '0.1', '0.2'],
+  ])('is not refused if the last row and the next have %s', async (_, keyType, last, next) => {
+    expect(await readerOf([{ rows: [['0.5'], [last], [next]] }], { keyType }).read(2)).toHaveLength(2);
+  });
+
+  it('is not refused for a tie within the page, or for the same key at another time', async () => {
+    expect(await readerOf([{ rows: [['a'], ['a'], ['b']] }]).read(2)).toHaveLength(2);
+    const moved = readerOf(
+      [
+        {
+          rows: [
+            ['a', '1'],
+            ['a', '2'],
+          ],
+        },
+      ],
+      { plan: BY_CURSOR },
+    );
+    expect(await moved.read(1)).toEqual([['a', '1']]);
+    const tied = readerOf(
+      [
+        {
+          rows: [
+            ['a', '1'],
+            ['a', '1'],
+          ],
+        },
+      ],
+      { plan: BY_CURSOR },
+    );
+    await expect(tied.read(1)).rejects.toThrow('two rows share it');
+    const unset = readerOf(
+      [
+        {
+          rows: [
+            ['a', null],
+            ['a', null],
+          ],
+        },
+      ],
+      { plan: BY_CURSOR },
+    );
+    await expect(unset.read(1)).rejects.toThrow('two rows share it');
+    const oneUnset = readerOf(
+      [
+        {
+          rows: [
+            ['a', null],
+            ['a', '1'],
+          ],
+        },
+      ],
+      { plan: BY_CURSOR },
+    );
+    expect(await oneUnset.read(1)).toHaveLength(1);
+  });
+
+  it('is looked at for NULL before the first page, and is refused if there is one', async () => {
+    const { read, log } = readerOf([{ rows: [['b']] }]);
+    await read();
+    expect(log).toEqual(['NULL in id?']);
+    await read(100, after('a'));
+    expect(log).toHaveLength(1);
+    await expect(readerOf([{ rows: [] }], { nullIn: 'id' }).read()).rejects.toThrow('id is NULL in a row');
+  });
 });
 
-it('refuses a tie behind an oversized row', async () => {
-  const page = readerOf([['a'], ['a']]).readPage(plan, BOUNDS, 100);
-  await expect(page).rejects.toThrow('two rows share it');
+it('asks for no row more, and not for NULL, if the key is unique', async () => {
+  const { read, asked, log } = readerOf([{ rows: [['a'], ['b']] }], { unique: true });
+  expect(await read(2)).toEqual([['a'], ['b']]);
+  expect(asked[0]!.bindings).toEqual([2]);
+  expect(log).toEqual([]);
+});
+
+describe('a page that outgrows its budget', () => {
+  it('ends where it was cut, with the last row only looked at', async () => {
+    const { read, asked, sizer } = readerOf([{ rows: [['a'], ['b'], ['c']], cut: true }]);
+    expect(await read()).toEqual([['a'], ['b']]);
+    expect(asked).toHaveLength(1);
+    expect(sizer.limit(100)).toBe(3);
+  });
+
+  it('of one row is read all the same, without what was only looked at', async () => {
+    const { read, asked } = readerOf([{ rows: [['a']], cut: true }, { rows: [['a'], ['b']] }]);
+    expect(await read()).toEqual([['a']]);
+    expect(asked.map(({ bindings, budget }) => [bindings[0], budget === undefined])).toEqual([
+      [101, false],
+      [2, true],
+    ]);
+  });
+
+  it('refuses a tie behind an oversized row', async () => {
+    const page = readerOf([{ rows: [['a']], cut: true }, { rows: [['a'], ['a']] }]).read();
+    await expect(page).rejects.toThrow('two rows share it');
+  });
+
+  it('of no row that fits is asked for once more if the key is unique, too', async () => {
+    const { read, asked } = readerOf([{ rows: [], cut: true }, { rows: [['a']] }], { unique: true });
+    expect(await read()).toEqual([['a']]);
+    expect(asked.map(({ bindings }) => bindings[0])).toEqual([100, 1]);
+    const two = readerOf([{ rows: [['a']], cut: true }], { unique: true });
+    expect(await two.read()).toEqual([['a']]);
+    expect(two.asked).toHaveLength(1);
+  });
+
+  it('is estimated from some of its rows', async () => {
+    const wide = readerOf([{ rows: Array.from({ length: 100 }, () => ['x'.repeat(1000)]) }], { unique: true });
+    wide.sizer.observe({ rows: 100, characters: 1, milliseconds: 1e9, cut: false });
+    expect(wide.sizer.limit(1e6)).toBe(50);
+    await wide.read();
+    expect(wide.sizer.limit(1e6)).toBe(100);
+    const huge = readerOf([{ rows: Array.from({ length: 100 }, () => ['x'.repeat(1_000_000)]) }], { unique: true });
+    huge.sizer.observe({ rows: 100, characters: 1, milliseconds: 1e9, cut: false });
+    await huge.read();
+    expect(huge.sizer.limit(1e6)).toBe(8);
+  });
+});
+
+describe('the database does not find the next row', () => {
+  it.each([
+    ['as the first', [['a'], ['b']]],
+    ['as the last', [['b'], ['a']]],
+  ])('if the page has the row %s after which it was to begin', async (_, rows) => {
+    await expect(readerOf([{ rows }], { unique: true }).read(2, after('a'))).rejects.toMatchObject({
+      code: 'source_key_unusable',
+      message: expect.stringContaining('does not find a row by the text of its key') as string,
+    });
+  });
+
+  it('if the last row has text that cannot be written, in its key or in its cursor', async () => {
+    const surrogate = '\ud800';
+    const ofKey = readerOf([{ rows: [['a'], [surrogate]] }], { unique: true });
+    await expect(ofKey.read()).rejects.toThrow('id of a row is not valid text');
+    const ofCursor = readerOf([{ rows: [['a', surrogate]] }], { unique: true, plan: BY_CURSOR });
+    await expect(ofCursor.read()).rejects.toThrow('at of a row is not valid text');
+    const inside = readerOf([{ rows: [[surrogate], ['a']] }], { unique: true });
+    expect(await inside.read()).toHaveLength(2);
+  });
+
+  it('but it does if the key is the same at another time, or there is no row', async () => {
+    const later = readerOf([{ rows: [['a', '2']] }], { unique: true, plan: BY_CURSOR });
+    expect(await later.read(2, after('a', '1'))).toEqual([['a', '2']]);
+    const same = readerOf([{ rows: [['a', '1']] }], { unique: true, plan: BY_CURSOR });
+    await expect(same.read(2, after('a', '1'))).rejects.toThrow('does not find a row');
+    expect(await readerOf([{ rows: [] }], { unique: true }).read(2, after('a'))).toEqual([]);
+  });
+});
+
+describe('a table that is altered while it is read', () => {
+  it('has its plan prepared anew, and the page read again', async () => {
+    const { read, asked, log, prepared } = readerOf(
+      [{ rows: [['a']] }, { rows: [['b']], codes: ['another'] }, { rows: [['B']], codes: ['another'] }],
+      { unique: true },
+    );
+    expect(await read()).toEqual([['a']]);
+    expect(log).toEqual([]);
+    expect(await read(100, after('a'))).toEqual([['B']]);
+    expect(log).toEqual(['forget']);
+    expect(asked).toHaveLength(3);
+    expect(prepared.codes).toBe('["another"]');
+  });
+});
+
+describe('a query that fails', () => {
+  const timeout = new PartnerSyncError('source_query_failed', 'too slow', { timedOut: true });
+  const other = new PartnerSyncError('source_query_failed', 'denied', {});
+
+  it('for its time asks for a quarter of the rows next, as long as there are fewer to ask for', async () => {
+    const { read, sizer, mayRetry } = readerOf([timeout], { unique: true });
+    await expect(read(100)).rejects.toThrow('too slow');
+    expect(sizer.limit(1000)).toBe(25);
+    await expect(read(1)).rejects.toThrow('too slow');
+    expect(mayRetry).toEqual([true, false]);
+  });
+
+  it('for another reason is no reason to ask for less', async () => {
+    const { read, sizer } = readerOf([other], { unique: true });
+    await expect(read(100)).rejects.toThrow('denied');
+    expect(sizer.limit(1000)).toBe(1000);
+  });
+
+  it('for values that a column cannot hold says which column', async () => {
+    const whereIn = { columns: ['id'], values: [['x']] };
+    const { read } = readerOf([other], { unique: true });
+    await expect(read(100, { ...BOUNDS, whereIn })).rejects.toThrow('of values: denied');
+  });
+});
+
+it('names the statement by the bounds that it has, and gives one with a list of values no name', async () => {
+  const { read, asked } = readerOf([{ rows: [] }], { unique: true, plan: BY_CURSOR });
+  await read(10);
+  await read(10, { ...BOUNDS, cursorFrom: '1' });
+  await read(10, { after: { cursor: '1', key: ['a'] }, cursorFrom: '1', cursorBefore: '2', throughKey: ['z'] });
+  await read(10, { ...BOUNDS, whereIn: { columns: ['id'], values: [['x']] } });
+  expect(asked.map(({ name }) => name)).toEqual(['page_0000', 'page_0100', 'page_1111', undefined]);
 });
