@@ -2,9 +2,11 @@
 import { expect, it } from 'vitest';
 import type { Page, ReadBounds, ReadPlan, SourceColumn } from '../../src/domain/source/source.js';
 import type { PositionedChunk } from '../../src/reading/chunk.js';
+import { ChunkBuilder, reusedRecords } from '../../src/reading/chunk-builder.js';
 import { averageRowLength, FIRST_PAGE_ROWS, rowsPerPage } from '../../src/reading/page-size.js';
 import type { PreparedMapping } from '../../src/reading/prepared-mapping.js';
 import { EVERYTHING } from '../../src/reading/read-bounds.js';
+import { inKeyOrder, positionIn } from '../../src/reading/reading-order.js';
 import { readChunks } from '../../src/reading/read-chunks.js';
 import { readMappedPages } from '../../src/reading/read-mapped-pages.js';
 import { recordOf } from '../../src/records/record-list.js';
@@ -97,8 +99,9 @@ it('goes on after a short page, and ends at an empty one', async () => {
   expect(source.asked).toHaveLength(4);
 });
 
-it('yields nothing of a partition without rows', async () => {
+it('yields nothing of a partition without rows, and no empty chunk behind a full one', async () => {
   expect(await chunksOf(sourceOf([]))).toEqual([]);
+  expect(await chunksOf(sourceOf([rows(1, 4000)]))).toHaveLength(1);
 });
 
 it.each([
@@ -114,6 +117,13 @@ it.each([
     { cursor: cursor === null ? null : 'at 000005', key: ['000005'] },
   ]);
   expect(chunk!.position).toEqual({ cursor: cursor === null ? null : 'at 000005', key: ['000005'] });
+});
+
+it('takes a position from the cursor and all key columns, wherever they are in the row', () => {
+  const plan: ReadPlan = { ...PLAN, columns: ['at', 'no', 'name', 'shop'], key: ['shop', 'no'] };
+  const found = ['12:00', '7', 'n', 'north'];
+  expect(positionIn(plan)(found)).toEqual({ cursor: '12:00', key: ['north', '7'] });
+  expect(positionIn(inKeyOrder(plan))(found)).toEqual({ cursor: null, key: ['north', '7'] });
 });
 
 it('keeps to the bounds of its partition on every page', async () => {
@@ -156,13 +166,35 @@ it('asks for the next page before it hands over a chunk, so that both go on side
 });
 
 it.each([
-  ['failed rows', 2000, ''],
-  ['long rows', 90, 'x'.repeat(100_000)],
-])('ends a chunk early that has many %s', async (_, count, name) => {
-  const source = sourceOf([rows(1, count, name), rows(count + 1, count + 1), rows(count + 2, count + 2)]);
-  const chunks = await chunksOf(source);
-  expect(chunks.length).toBe(2);
-  expect(chunks.reduce((sum, { records, failedRows }) => sum + records.length + failedRows.length, 0)).toBe(count + 2);
+  ['2,000 failed rows', [rows(1, 2000, ''), rows(2001, 2001), rows(2002, 2002)], [2001, 1]],
+  ['4,000 rows, failed ones included', [rows(1, 2500), rows(2501, 4000, ''), rows(4001, 4001)], [4000, 1]],
+  ['eight million characters', [1, 31, 61, 91].map((first) => rows(first, first + 29, 'x'.repeat(100_000))), [90, 30]],
+])('ends a chunk with %s', async (_, pages, sizes) => {
+  const chunks = await chunksOf(sourceOf(pages));
+  expect(chunks.map(({ records, failedRows }) => records.length + failedRows.length)).toEqual(sizes);
+});
+
+it('gives each chunk memory of its own, or the same to all if it is told so', async () => {
+  const pages = [rows(1, 4000), rows(4001, 4001)];
+  const source = sourceOf(pages);
+  const ids: string[][] = [];
+  let first: PositionedChunk | undefined;
+  for await (const chunk of readChunks(source, mapping, byKey, source.nextReadSeq, reusedRecords())) {
+    first ??= chunk;
+    ids.push(idsOf(chunk));
+  }
+  expect(ids.map((of) => of.length)).toEqual([4000, 1]);
+  // What the first chunk had is gone.
+  expect(first!.records.externalIds[0]).toBe('004001');
+  const [own] = await chunksOf(sourceOf(pages));
+  expect(own!.records.externalIds[0]).toBe('000001');
+});
+
+it('compiles nothing for a page without rows', () => {
+  const chunk = new ChunkBuilder('1');
+  const never = { compiled: () => expect.fail('was compiled') } as unknown as PreparedMapping;
+  chunk.add({ columns: COLUMNS, rows: [] }, never, 1);
+  expect(chunk.rows).toBe(0);
 });
 
 it('asks for pages of as many rows as fit, by the width of those that it has read', async () => {
@@ -207,7 +239,11 @@ it('reads mapped pages until there are no more, or as many rows as are wanted', 
   const pagesOf = async (source: ReturnType<typeof sourceOf>, limit: number): Promise<number[]> => {
     const pages: number[] = [];
     const mapped = readMappedPages({ ...mapping, source }, { ...EVERYTHING, cursorFrom: 'a' }, limit);
-    for await (const page of mapped) pages.push(page.rows.length);
+    for await (const { columns, rows: mappedRows } of mapped) {
+      pages.push(mappedRows.length);
+      expect(columns).toBe(COLUMNS);
+      for (const { row: read, result } of mappedRows) expect(result).toMatchObject({ externalId: read[0] });
+    }
     return pages;
   };
   const all = sourceOf([rows(1, 100), rows(101, 103)]);
