@@ -220,3 +220,34 @@ it("reports no outcome before the ledger has the platform's id of the batch", as
   });
   await expect(settled).rejects.toThrow('the ledger is away');
 });
+
+it('looks a record up again if that fails, in the queue of its tenant', async () => {
+  let lookUps = 0;
+  const queues: string[] = [];
+  const { outcomes } = await settle({
+    records: [recordNamed('a')],
+    ofBatch: success(statusOf({ total: 1 })),
+    ofRecord: (id) => (++lookUps === 1 ? answer(503, { success: false }) : has(recordNamed('a'))(id)),
+    queues,
+  });
+  expect(kinds(outcomes)).toEqual({ a: 'accepted' });
+  expect(queues).toEqual(['north', 'north']);
+});
+
+it('ends with the reason if records must not be looked up at all', async () => {
+  const settled = settle({
+    records: [recordNamed('a')],
+    ofBatch: success(statusOf({ total: 1 })),
+    ofRecord: () => answer(403, { success: false, message: 'no' }),
+  });
+  await expect(settled).rejects.toMatchObject({ code: 'platform_unauthorized' });
+});
+
+it('says nothing more of a record whose outcome nothing proves', async () => {
+  const { outcomes } = await settle({
+    records: [recordNamed('a')],
+    ofBatch: success(statusOf({ total: 1 })),
+    ofRecord: has(),
+  });
+  expect(outcomeOf(outcomes, 'a')).toEqual({ kind: 'unknown' });
+});

@@ -10,7 +10,7 @@ import type { MappedRecord } from '../../src/domain/records/record.js';
 import type { JsonObject } from '../../src/domain/values/json.js';
 import type { BatchStatus } from '../../src/platform/contract/batches.js';
 import { recordOf, RecordList } from '../../src/records/record-list.js';
-import { createRequestLimit } from '../../src/platform/request-limit.js';
+import { createRequestLimit, type RequestLimit } from '../../src/platform/request-limit.js';
 import { answer, stubPlatform, type Answer } from '../platform/stub-platform.js';
 
 export interface Counts {
@@ -62,6 +62,8 @@ export interface Settling {
   readonly batchDeadline?: number;
   readonly ledger?: object;
   readonly batch?: Partial<SentBatch>;
+  /** Gets the queue of each request. */
+  readonly queues?: string[];
 }
 
 /** Settles one batch of the records. */
@@ -73,12 +75,19 @@ export async function settle(settling: Settling): Promise<SettledBatch> {
     (isStatus ? ofBatch : ofRecord(id))(response, request);
   };
   const { client: platform } = await stubPlatform([say]);
+  const limit = createRequestLimit(4);
+  const requestLimit: Pick<RequestLimit, 'run'> = {
+    run: (by, request) => {
+      settling.queues?.push(by.queue);
+      return limit.run(by, request);
+    },
+  };
   const schema = { name: 'customer', schema: { type: 'object', properties } };
   const options = { onConflict, dependencyWaitTimeout: settling.dependencyWait ?? 0 };
   const upload = { batchDeadline: settling.batchDeadline ?? 30, inDoubtDelay: 30 };
   const context = {
     deps: { platform, ledger },
-    sync: { spec: { name: 'shop', upload, mappings: [] }, requestLimit: createRequestLimit(4) },
+    sync: { spec: { name: 'shop', upload, mappings: [] }, requestLimit },
     mapping: { spec: { name: 'customers', schema, options, fields: new Map() }, referenceFields: new Set() },
     effort: new EffortMeter(),
     signal: new AbortController().signal,

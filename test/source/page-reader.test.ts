@@ -60,7 +60,16 @@ function readerOf(replies: readonly Reply[], { plan = PLAN, unique = false, keyT
       mayRetry.push(onTimeout());
       return read();
     },
-    errorOfValues: (error: Error) => Promise.resolve(new Error(`of values: ${error.message}`)),
+    errorOfValues: (
+      error: Error,
+      { relation, columns }: { relation: { table: string }; columns: readonly { name: string }[] },
+      values: unknown,
+    ) =>
+      Promise.resolve(
+        new Error(
+          `${error.message}: ${relation.table} ${columns.map(({ name }) => name).join()} ${JSON.stringify(values)}`,
+        ),
+      ),
     session: {
       run: ({ sql, bindings }: Query, options: { name?: string; budget?: number }) => {
         const reply = replies[Math.min(asked.length, replies.length - 1)]!;
@@ -82,7 +91,7 @@ function readerOf(replies: readonly Reply[], { plan = PLAN, unique = false, keyT
   const read = async (limit = 100, bounds = BOUNDS): Promise<Row[]> => [
     ...(await reader.readPage(plan, bounds, limit)).rows,
   ];
-  return { read, asked, log, mayRetry, sizer, prepared };
+  return { reader, read, asked, log, mayRetry, sizer, prepared };
 }
 
 const after = (key: string, cursor: string | null = null): ReadBounds => ({ ...BOUNDS, after: { cursor, key: [key] } });
@@ -99,6 +108,9 @@ describe('a key that may not be unique', () => {
     ['the same text', 'text', 'b', 'b'],
     ['the same number, written differently', 'decimal', '1.0', '1.00'],
     ['the same whole number', 'decimal', '10', '10.0'],
+    ['the same fraction, with a zero more', 'decimal', '1.1', '1.10'],
+    ['the same fraction, with two', 'decimal', '1.1', '1.100'],
+    ['the same fraction, with a zero inside', 'decimal', '1.01', '1.010'],
     ['zero and minus zero', 'float', '0', '-0'],
   ])('is refused if the last row and the next have %s', async (_, keyType, last, next) => {
     const page = readerOf([{ rows: [['0.5'], [last], [next]] }], { keyType }).read(2);
@@ -112,6 +124,9 @@ describe('a key that may not be unique', () => {
     ['texts that are equal as numbers', 'text', '1.0', '1.00'],
     ['numbers that differ in the last digit', 'decimal', '1.10', '1.11'],
     ['numbers that differ in their zeros', 'decimal', '10', '100'],
+    ['numbers that differ before a last zero', 'decimal', '1.10', '1.20'],
+    ['numbers that differ by a point', 'decimal', '1.05', '15'],
+    ['numbers that differ by a zero inside', 'decimal', '1.101', '1.11'],
     ['floats that differ', 'float', '0.1', '0.2'],
   ])('is not refused if the last row and the next have %s', async (_, keyType, last, next) => {
     expect(await readerOf([{ rows: [['0.5'], [last], [next]] }], { keyType }).read(2)).toHaveLength(2);
@@ -209,9 +224,10 @@ describe('a page that outgrows its budget', () => {
   });
 
   it('of no row that fits is asked for once more if the key is unique, too', async () => {
-    const { read, asked } = readerOf([{ rows: [], cut: true }, { rows: [['a']] }], { unique: true });
+    const { read, asked, sizer } = readerOf([{ rows: [], cut: true }, { rows: [['a']] }], { unique: true });
     expect(await read()).toEqual([['a']]);
     expect(asked.map(({ bindings }) => bindings[0])).toEqual([100, 1]);
+    expect(sizer.limit(100)).toBe(1);
     const two = readerOf([{ rows: [['a']], cut: true }], { unique: true });
     expect(await two.read()).toEqual([['a']]);
     expect(two.asked).toHaveLength(1);
@@ -227,6 +243,15 @@ describe('a page that outgrows its budget', () => {
     huge.sizer.observe({ rows: 100, characters: 1, milliseconds: 1e9, cut: false });
     await huge.read();
     expect(huge.sizer.limit(1e6)).toBe(8);
+    const mixed = readerOf([{ rows: Array.from({ length: 100 }, (_, i) => ['x'.repeat(i === 0 ? 1 : 1_000_000)]) }], {
+      unique: true,
+    });
+    mixed.sizer.observe({ rows: 100, characters: 1, milliseconds: 1e9, cut: false });
+    await mixed.read();
+    expect(mixed.sizer.limit(1e6)).toBe(8);
+    const usual = readerOf([{ rows: [['a']] }], { unique: true });
+    await usual.read();
+    expect(usual.sizer.limit(1e6)).toBe(1e6);
   });
 });
 
@@ -249,6 +274,13 @@ describe('the database does not find the next row', () => {
     await expect(ofCursor.read()).rejects.toThrow('at of a row is not valid text');
     const inside = readerOf([{ rows: [[surrogate], ['a']] }], { unique: true });
     expect(await inside.read()).toHaveLength(2);
+  });
+
+  it('but it does if only a part of the key is the same', async () => {
+    const plan: ReadPlan = { ...PLAN, columns: ['shop', 'id'], key: ['shop', 'id'] };
+    const { reader } = readerOf([{ rows: [['north', '2']] }], { unique: true, plan });
+    const bounds: ReadBounds = { ...BOUNDS, after: { cursor: null, key: ['north', '1'] } };
+    expect([...(await reader.readPage(plan, bounds, 2)).rows]).toEqual([['north', '2']]);
   });
 
   it('but it does if the key is the same at another time, or there is no row', async () => {
@@ -293,10 +325,15 @@ describe('a query that fails', () => {
     expect(sizer.limit(1000)).toBe(1000);
   });
 
-  it('for values that a column cannot hold says which column', async () => {
-    const whereIn = { columns: ['id'], values: [['x']] };
-    const { read } = readerOf([other], { unique: true });
-    await expect(read(100, { ...BOUNDS, whereIn })).rejects.toThrow('of values: denied');
+  it('says what it was about', async () => {
+    const { read } = readerOf([new Error('the server is away')], { unique: true });
+    await expect(read()).rejects.toThrow('reading t');
+  });
+
+  it('for values that a column cannot hold has the columns looked at', async () => {
+    const whereIn = { columns: ['at', 'id'], values: [['x', 'y']] };
+    const { read } = readerOf([other], { unique: true, plan: BY_CURSOR });
+    await expect(read(100, { ...BOUNDS, whereIn })).rejects.toThrow('denied: t at,id [["x","y"]]');
   });
 });
 
