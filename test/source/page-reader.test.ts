@@ -184,6 +184,35 @@ describe('a key that may not be unique', () => {
     expect(await oneUnset.read(1)).toHaveLength(1);
   });
 
+  it.each<SourceType>(['float', 'decimal'])(
+    'is not refused if a %s is not set and the next one is zero',
+    async (keyType) => {
+      for (const pair of [
+        [[null], ['0']],
+        [['0'], [null]],
+      ])
+        expect(await readerOf([{ rows: pair }], { keyType }).read(1)).toHaveLength(1);
+    },
+  );
+
+  it('has the rows of the page, and no more, whichever way they are looked at', async () => {
+    const rows = Object.assign([['a'], ['b'], ['c']], { inBytes: (index: number) => [`bytes of ${index}`] });
+    const { reader } = readerOf([{ rows }]);
+    const page = (await reader.readPage(PLAN, BOUNDS, 2)).rows;
+    expect(page.length).toBe(2);
+    expect([0, 1, 2, -1, -2, -3].map((index) => page.at(index))).toEqual([
+      ['a'],
+      ['b'],
+      undefined,
+      ['b'],
+      ['a'],
+      undefined,
+    ]);
+    expect(page.inBytes?.(1)).toEqual(['bytes of 1']);
+    const plain = (await readerOf([{ rows: [['a'], ['b']] }]).reader.readPage(PLAN, BOUNDS, 1)).rows;
+    expect(plain).not.toHaveProperty('inBytes');
+  });
+
   it('is looked at for NULL before the first page, and is refused if there is one', async () => {
     const { read, log } = readerOf([{ rows: [['b']] }]);
     await read();
