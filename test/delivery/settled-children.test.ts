@@ -120,6 +120,50 @@ it('takes the mark of a record that the platform never had for done, and that of
   expect(await settled((id) => (id === 'b' ? old : NOTHING))).toEqual({ a: 'accepted', b: 'rejected' });
 });
 
+it('takes a mark for done beside a record that is rejected, and for nothing at the deadline of its batch', async () => {
+  const settled = async (counts: Parameters<typeof statusOf>[0], batchDeadline?: number): Promise<object> =>
+    kinds(
+      (
+        await settle({
+          records: [mark('a'), recordNamed('b')],
+          ofBatch: success(statusOf(counts)),
+          ofRecord: has(),
+          ...(batchDeadline !== undefined && { batchDeadline }),
+        })
+      ).outcomes,
+    );
+  expect(await settled({ failed: 2 })).toEqual({ a: 'accepted', b: 'rejected' });
+  expect(await settled({ total: 2, completed: false }, 0.2)).toEqual({ a: 'unknown', b: 'unknown' });
+});
+
+it('looks no record up whose outcome the counters prove, beside one that is listed as pending', async () => {
+  const { outcomes } = await settle({
+    records: [recordNamed('a'), recordNamed('b')],
+    ofBatch: success(statusOf({ ok: 1, pending: 1 }, [], ['b'])),
+    ofRecord: () => expect.fail('was looked up'),
+  });
+  expect(kinds(outcomes)).toEqual({ a: 'accepted', b: 'pending' });
+});
+
+it('looks all records up if one that is named as failed is stored in another form, and says that the counters do not fit', async () => {
+  const warnings: unknown[] = [];
+  const settled = async (run: string, third: Answer): Promise<object> => {
+    const other = success({ result: { resourceExternalId: '2', data: { customerId: '2', name: 'NEW' } } });
+    const { outcomes } = await settle({
+      records: ['1', '2', '3'].map(recordNamed),
+      ofBatch: success(statusOf({ ok: 1, failed: 2 }, [failed('1'), failed('2')])),
+      ofRecord: (id) => (id === '1' ? NOTHING : id === '2' ? other : third),
+      run,
+      warnings,
+    });
+    return kinds(outcomes);
+  };
+  expect(await settled('fits', has(recordNamed('3'))('3'))).toEqual({ 1: 'rejected', 2: 'rejected', 3: 'accepted' });
+  expect(warnings).toEqual([]);
+  expect(await settled('does not fit', NOTHING)).toEqual({ 1: 'unknown', 2: 'unknown', 3: 'unknown' });
+  expect(warnings).toEqual(['batch_inconsistent']);
+});
+
 it.each([
   ['is not processed', success(statusOf({ ok: 1, total: 3, completed: false }, [], ['c']))],
   ['is unknown to the platform', answer(404, { success: false, message: 'no such batch' })],

@@ -62,6 +62,9 @@ export interface Settling {
   readonly batchDeadline?: number;
   readonly ledger?: object;
   readonly batch?: Partial<SentBatch>;
+  readonly run?: string;
+  /** Gets the code of each warning. */
+  readonly warnings?: unknown[];
   /** Gets the queue of each request. */
   readonly queues?: string[];
 }
@@ -91,11 +94,11 @@ export async function settle(settling: Settling): Promise<SettledBatch> {
     mapping: { spec: { name: 'customers', schema, options, fields: new Map() }, referenceFields: new Set() },
     effort: new EffortMeter(),
     signal: new AbortController().signal,
-    partition: { runId: '1' },
+    partition: { runId: settling.run ?? '1' },
   } as unknown as PartitionContext;
   const batch = { id: '1', tenant: 'north', tenantId: 1, records: RecordList.of(records), platformBatchId: 'p1' };
   const sent: SentBatch = { ...batch, intendedAt: 0, recorded: Promise.resolve(), ...settling.batch };
-  const logger = new DefaultLogger('ERROR', () => undefined);
+  const logger = new DefaultLogger('WARN', ({ meta }) => void settling.warnings?.push(meta!['code']));
   return new MockActivityEnvironment({}, { logger }).run(() => settleBatch(context, sent, '17'));
 }
 

@@ -43,8 +43,7 @@ export async function provenOutcomes(
   if (!(agrees && explainsAll)) {
     absent = [...absent, ...(await failed(open.filter(({ externalId }) => !named.has(externalId))))];
   }
-  const isAbsent = new Set(absent.map(({ record }) => record.externalId));
-  for (const { externalId } of open) if (!isAbsent.has(externalId)) outcomes.set(externalId, 'accepted');
+  for (const { externalId } of open) outcomes.set(externalId, 'accepted');
   // Fewer absent records than counted failures are also consistent: a failed record may be stored from an earlier upload.
   const isCounted = addsUp && absent.length <= failedRecords + unlistedPending;
   if (!isCounted) warnOnce('batch_inconsistent', context, batch.platformBatchId, status);
