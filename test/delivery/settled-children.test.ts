@@ -1,6 +1,6 @@
 /** Batches with children: what the platform keeps or rejects for a parent, and what the ledger hears of it. */
 import { expect, it } from 'vitest';
-import type { BatchOutcomes, Outcome } from '../../src/delivery/upload/outcome.js';
+import { ALL_ACCEPTED, type BatchOutcomes, type Outcome } from '../../src/delivery/upload/outcome.js';
 import { recordOf, RecordList } from '../../src/records/record-list.js';
 import { answer, success, type Answer } from '../platform/stub-platform.js';
 import { failed, kinds, NOTHING, recordNamed, settle, statusOf } from './settling.js';
@@ -294,4 +294,43 @@ it('says nothing more of a record whose outcome nothing proves', async () => {
     ofRecord: has(),
   });
   expect(outcomeOf(outcomes, 'a')).toEqual({ kind: 'unknown' });
+});
+
+it('makes no outcome for each record if all are accepted', async () => {
+  const { outcomes } = await settle({
+    records: [recordNamed('a'), recordNamed('b')],
+    ofBatch: success(statusOf({ ok: 2 })),
+    ofRecord: has(),
+  });
+  expect(outcomes).toBe(ALL_ACCEPTED);
+});
+
+it('has nothing to say about a record that the platform rejects without a word', async () => {
+  const { errors: _, ...wordless } = statusOf({ failed: 1 });
+  const { outcomes } = await settle({
+    records: [recordNamed('a')],
+    ofBatch: success(wordless),
+    ofRecord: has(),
+  });
+  expect(outcomeOf(outcomes, 'a')).toEqual({ kind: 'rejected', message: '', lateParents: [] });
+});
+
+it('shows the name of a schema in what the platform says, and masks other words in quotes', async () => {
+  const { outcomes } = await settle({
+    records: [recordNamed('a')],
+    ofBatch: success(statusOf({ failed: 1 }, ['"invoice" needs "secret"'])),
+    ofRecord: has(),
+    schemas: ['invoice'],
+  });
+  expect(outcomeOf(outcomes, 'a')).toMatchObject({ message: '"invoice" needs <text(6) aaaaaa>' });
+});
+
+it('looks up the parents of those that are not accepted only', async () => {
+  const asked: string[] = [];
+  await outcomesOf({
+    records: [child('a', 'p'), child('b', 'q')],
+    ofBatch: success(statusOf({ ok: 1, pending: 1 }, [], ['b'])),
+    ofRecord: (id) => (asked.push(id), NOTHING),
+  });
+  expect(asked).toEqual(['q']);
 });

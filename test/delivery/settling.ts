@@ -62,6 +62,8 @@ export interface Settling {
   readonly batchDeadline?: number;
   readonly ledger?: object;
   readonly batch?: Partial<SentBatch>;
+  /** The schemas of the sync's mappings. */
+  readonly schemas?: readonly string[];
   readonly run?: string;
   /** Gets the code of each warning. */
   readonly warnings?: unknown[];
@@ -86,11 +88,12 @@ export async function settle(settling: Settling): Promise<SettledBatch> {
     },
   };
   const schema = { name: 'customer', schema: { type: 'object', properties } };
+  const mappings = (settling.schemas ?? []).map((name) => ({ schema: { name } }));
   const options = { onConflict, dependencyWaitTimeout: settling.dependencyWait ?? 0 };
   const upload = { batchDeadline: settling.batchDeadline ?? 30, inDoubtDelay: 30 };
   const context = {
     deps: { platform, ledger },
-    sync: { spec: { name: 'shop', upload, mappings: [] }, requestLimit },
+    sync: { spec: { name: 'shop', upload, mappings }, requestLimit },
     mapping: { spec: { name: 'customers', schema, options, fields: new Map() }, referenceFields: new Set() },
     effort: new EffortMeter(),
     signal: new AbortController().signal,
