@@ -60,8 +60,8 @@ export function mutationPage(record) {
 \`npm run mutation\` changes the code in one place at a time (a comparison, a condition, a value, a statement left out) and runs the tests
 that reach it. Such a mutant is killed if a test fails or does not end; if all pass, it has survived. Of the ledger, SQL is changed
 (\`<\` for \`<=\`, OR for AND, a condition that always holds, a lock left out), and those of its own tests that send the statement are run on a real
-PostgreSQL. For delivery, the tests with a real ledger are run. For other code, only tests that need no server are run, so a survivor may still be noticed
-by tests with real databases. The command writes this page from
+PostgreSQL. Where it is not SQL that is changed, only tests that need no server are run, so a survivor may still be noticed by tests with real
+databases; for \`dependency-wait\` and the code around SQL, those with a real ledger are run. The command writes this page from
 \`mutation.json\` beside it, in which each survivor gets its reason by hand.
 
 ## Figures

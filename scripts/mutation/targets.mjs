@@ -103,8 +103,7 @@ export const TARGETS = [
 
 /** What matters as much, and why it is not tried. */
 export const NOT_MEASURED = [
-  ['src/delivery/load/chunks-in-order.ts', 'is tested with a real source and a real ledger only'],
-  ['src/delivery/chunk/duplicate-ids.ts', 'is tested with a real source and a real ledger only'],
   ['src/delivery/refusals.ts', 'only holds values: nothing in it decides'],
-  ['src/ledger, apart from the SQL above', 'is tested on a real PostgreSQL only'],
+  ['src/delivery, apart from the files above', 'is tested with a real source, ledger or Temporal server only'],
+  ['src/ledger, apart from the files and the SQL above', 'is tested on a real PostgreSQL only'],
 ];
