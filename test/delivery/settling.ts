@@ -2,7 +2,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { EffortMeter } from '../../src/domain/run/effort.js';
-import { ALL_ACCEPTED, type BatchOutcomes } from '../../src/delivery/upload/outcome.js';
+import type { ALL_ACCEPTED, BatchOutcomes } from '../../src/delivery/upload/outcome.js';
 import { settleBatch, type SettledBatch } from '../../src/delivery/upload/settle-batch.js';
 import type { PartitionContext } from '../../src/delivery/partition-context.js';
 import type { SentBatch } from '../../src/delivery/upload/post-batch.js';
