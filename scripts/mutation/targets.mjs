@@ -72,7 +72,7 @@ export const TARGETS = [
   },
   {
     files: inDelivery('upload', ['batch-status', 'not-stored', 'outcome', 'proven-outcomes', 'settle-batch']),
-    tests: ['test/delivery/{batch-status,settle-batch,settled-children,warn-once}.test.ts'],
+    tests: ['test/delivery/{batch-status,settle-batch,settled-children,settled-records,warn-once}.test.ts'],
     aim: 90,
   },
   {

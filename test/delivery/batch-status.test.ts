@@ -12,8 +12,8 @@ import {
 } from '../../src/delivery/upload/batch-status.js';
 import type { PartitionContext } from '../../src/delivery/partition-context.js';
 import type { BatchStatus } from '../../src/platform/contract/batches.js';
-import { createRequestLimit, type RequestLimit } from '../../src/platform/request-limit.js';
 import { stubPlatform, success } from '../platform/stub-platform.js';
+import { limitWithQueues } from './settling.js';
 
 /** A status that says so much and no more: of how many records which outcome is counted, and what is listed. */
 function said(
@@ -108,16 +108,9 @@ it('takes unlisted pending records for settled once the counters have not moved 
   const { client: platform, seen } = await stubPlatform(counters.map((progress) => success(said(progress))));
   const queues: string[] = [];
   const { signal } = new AbortController();
-  const limit = createRequestLimit(4);
-  const requestLimit: Pick<RequestLimit, 'run'> = {
-    run: (by, request) => {
-      queues.push(by.queue);
-      return limit.run(by, request);
-    },
-  };
   const context = {
     deps: { platform },
-    sync: { spec: { upload: { batchDeadline: 60 } }, requestLimit },
+    sync: { spec: { upload: { batchDeadline: 60 } }, requestLimit: limitWithQueues(queues) },
     effort: new EffortMeter(),
     signal,
   } as unknown as PartitionContext;

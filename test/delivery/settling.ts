@@ -2,7 +2,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { EffortMeter } from '../../src/domain/run/effort.js';
-import type { ALL_ACCEPTED, BatchOutcomes } from '../../src/delivery/upload/outcome.js';
+import type { ALL_ACCEPTED, BatchOutcomes, Outcome } from '../../src/delivery/upload/outcome.js';
 import { settleBatch, type SettledBatch } from '../../src/delivery/upload/settle-batch.js';
 import type { PartitionContext } from '../../src/delivery/partition-context.js';
 import type { SentBatch } from '../../src/delivery/upload/post-batch.js';
@@ -11,7 +11,7 @@ import type { JsonObject } from '../../src/domain/values/json.js';
 import type { BatchStatus } from '../../src/platform/contract/batches.js';
 import { recordOf, RecordList } from '../../src/records/record-list.js';
 import { createRequestLimit, type RequestLimit } from '../../src/platform/request-limit.js';
-import { answer, stubPlatform, type Answer } from '../platform/stub-platform.js';
+import { answer, stubPlatform, success, type Answer } from '../platform/stub-platform.js';
 
 export interface Counts {
   readonly ok?: number;
@@ -71,6 +71,17 @@ export interface Settling {
   readonly queues?: string[];
 }
 
+/** A limit of four requests; `queues` gets the queue of each. */
+export function limitWithQueues(queues: string[]): Pick<RequestLimit, 'run'> {
+  const limit = createRequestLimit(4);
+  return {
+    run: (by, request) => {
+      queues.push(by.queue);
+      return limit.run(by, request);
+    },
+  };
+}
+
 /** Settles one batch of the records. */
 export async function settle(settling: Settling): Promise<SettledBatch> {
   const { records, ofBatch, ofRecord, onConflict = 'upsert', properties = {}, ledger = {} } = settling;
@@ -80,20 +91,13 @@ export async function settle(settling: Settling): Promise<SettledBatch> {
     (isStatus ? ofBatch : ofRecord(id))(response, request);
   };
   const { client: platform } = await stubPlatform([say]);
-  const limit = createRequestLimit(4);
-  const requestLimit: Pick<RequestLimit, 'run'> = {
-    run: (by, request) => {
-      settling.queues?.push(by.queue);
-      return limit.run(by, request);
-    },
-  };
   const schema = { name: 'customer', schema: { type: 'object', properties } };
   const mappings = (settling.schemas ?? []).map((name) => ({ schema: { name } }));
   const options = { onConflict, dependencyWaitTimeout: settling.dependencyWait ?? 0 };
   const upload = { batchDeadline: settling.batchDeadline ?? 30, inDoubtDelay: 30 };
   const context = {
     deps: { platform, ledger },
-    sync: { spec: { name: 'shop', upload, mappings }, requestLimit },
+    sync: { spec: { name: 'shop', upload, mappings }, requestLimit: limitWithQueues(settling.queues ?? []) },
     mapping: { spec: { name: 'customers', schema, options, fields: new Map() }, referenceFields: new Set() },
     effort: new EffortMeter(),
     signal: new AbortController().signal,
@@ -114,6 +118,18 @@ export async function settledBatch(
 ): Promise<BatchOutcomes> {
   return (await settle({ records, ofBatch, ofRecord, onConflict })).outcomes;
 }
+
+/** The platform has these records, as they were sent, and no others. */
+export const has =
+  (...records: readonly MappedRecord[]) =>
+  (id: string): Answer => {
+    const record = records.find(({ externalId }) => externalId === id);
+    return record === undefined ? NOTHING : success({ result: { resourceExternalId: id, data: record.data } });
+  };
+
+/** Where not all are accepted. */
+export const outcomeOf = (outcomes: BatchOutcomes, id: string): Outcome =>
+  (outcomes as ReadonlyMap<string, Outcome>).get(id)!;
 
 /** By external id, where not all are accepted. */
 export const kinds = (outcomes: BatchOutcomes): object =>

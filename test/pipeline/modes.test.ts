@@ -124,10 +124,11 @@ describe.each(here([postgres, mariadb, mysql]))('$name', ({ create, instant, now
 
     expect(report).toMatchObject({ outcome: 'complete', total: { accepted: 2 } });
     expect((await shop.stored('ahead', '2'))?.['name']).toBe('changed');
-    const positions = await shop.state.query(
+    const [position] = await shop.state.query<{ cursor: string }>(
       `SELECT cursor FROM partner_sync.positions p JOIN partner_sync.mappings m ON m.id = p.mapping_id WHERE m.name = 'ahead'`,
     );
-    expect(positions).toEqual([{ cursor: expect.stringMatching(/^20[23]/) as string }]);
+    // As texts: before the rows far ahead.
+    expect(position!.cursor < '2037').toBe(true);
   });
 
   it('refuses an incremental run over a cursor that is NULL in a row, and reads that row in a full one', async () => {
