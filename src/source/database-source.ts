@@ -81,8 +81,8 @@ export class DatabaseSource implements Source {
 
   async cursorMinus(plan: ReadPlan, cursor: string, seconds: number): Promise<string> {
     const { type, zone } = await this.#cursorOf(plan);
-    const isTime = type === 'timestamp' || type === 'timestamptz' || type === 'date';
-    return isTime ? timestampMinus(cursor, seconds, type === 'timestamptz' ? null : zone) : cursor;
+    // Whatever the column is declared as: in SQLite, times are texts.
+    return timestampMinus(cursor, seconds, type === 'timestamptz' ? null : zone);
   }
 
   async countByValue(plan: ReadPlan, column: string, bounds: ReadBounds): Promise<readonly ValueCount[]> {

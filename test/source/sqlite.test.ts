@@ -29,6 +29,30 @@ describe.skipIf(!isHere('SQLite')).each([sqlite])('$name', ({ create }) => {
     }
   });
 
+  it('reads back by the overlap, and ahead, whatever type the column of the cursor was declared as', async () => {
+    await database.run(`CREATE TABLE stamped (id int PRIMARY KEY, texts text, untyped, times datetime, counters int)`);
+    const at = '2026-03-29 02:10:00';
+    const moved = (column: string, seconds: number, zone: string | null = null) =>
+      source.cursorMinus({ ...plan('stamped', ['id'], column), cursorZone: zone }, at, seconds);
+    for (const column of ['texts', 'untyped', 'times']) {
+      expect(await moved(column, 600), column).toBe('2026-03-29 02:00:00');
+      expect(await moved(column, -60), column).toBe('2026-03-29 02:11:00');
+      expect(await moved(column, 3600, 'Europe/London'), column).toBe('2026-03-29 00:10:00');
+    }
+    expect(await source.cursorMinus(plan('stamped', ['id'], 'counters'), '7', 600)).toBe('7');
+  });
+
+  it('writes the high watermark as most rows are, although one lies far ahead and is written otherwise', async () => {
+    await database.run(
+      `CREATE TABLE sentinels (id int PRIMARY KEY, at text);
+       INSERT INTO sentinels VALUES (1, datetime('now')), (2, '9999-12-31'), (3, 'infinity')`,
+    );
+    const read = { ...plan('sentinels', ['id'], 'at'), cursorZone: 'UTC' };
+    expect(await source.highWatermark(read)).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
+    await database.run('DELETE FROM sentinels WHERE id <> 2');
+    expect(await source.highWatermark(read)).toMatch(/^\d{4}-\d\d-\d\d$/);
+  });
+
   it.each([
     ['is no valid text', `('a'), (CAST(x'c3' AS text)), (CAST(x'c8' AS text))`, 'is not valid text'],
     ['is bytes', `('b'), ('c'), (x'61'), (x'62')`, 'does not find a row by the text of its key'],
