@@ -55,8 +55,18 @@ export const PLANTED_BUGS = {
   ],
   'no run reads rows that lie far ahead': [
     'src/delivery/run/partitions-of.ts',
-    'return rows.length === 0 ? [] : [{ ...BY_CURSOR, cursorFrom }];',
-    'return [];',
+    'isBehind ? [upToClock, farAhead] : [farAhead]',
+    'isBehind ? [upToClock] : []',
+  ],
+  'rows above a high watermark that stays behind wait for the next run': [
+    'src/delivery/run/partitions-of.ts',
+    'isBehind ? [upToClock, farAhead] : [farAhead]',
+    '[farAhead]',
+  ],
+  'what was read above the high watermark moves the position': [
+    'src/delivery/run/partitions-of.ts',
+    'if (rows.length > 0) found.push({ ...BY_CURSOR, ...range });',
+    'if (rows.length > 0) found.push({ ...BY_CURSOR, ...range, movesPosition: true });',
   ],
   'nobody waits after a lost response': [
     'src/delivery/upload/post-batch.ts',

@@ -154,19 +154,17 @@ export class Checker {
   }
 
   /**
-   * After a run of the sync that has left nothing undelivered, the platform has every row of which the last change was visible
-   * when the run began, whatever other runs do: it has read the row, or one before it has.
-   *
-   * @param before by the cursor
+   * After a run of the sync that has left nothing undelivered, the platform has each row that was `due` when the run began and has not
+   * changed since, whatever other runs do: it has read the row, or one before it has.
    */
-  delivered(platform: PlatformModel, workflowId: string, before: string): void {
+  delivered(platform: PlatformModel, workflowId: string, due: ReadonlySet<Row>): void {
     this.#chronicle.saw('a complete run was compared with the platform');
     const expected = expectedRecords(this.#source);
     for (const [name, { schema, column }] of Object.entries(SHAPES))
       for (const row of this.#source.rows(name).values()) {
         const key = storedKey(TENANTS[row['shop']!]!, schema, row[column]!);
         const record = expected.get(key);
-        if (record !== undefined && row['updated_at']! < before)
+        if (record !== undefined && due.has(row))
           for (const wrong of wrongWith(platform, key, record, `after ${workflowId}`)) this.#violate(wrong);
       }
   }

@@ -8,7 +8,7 @@ import { undisturbed, type PlannedRun } from './planned-run.js';
 import type { PlatformModel } from './platform-model.js';
 import type { Random } from './random.js';
 import { SHAPES, SYNC, type TableName } from './shop.js';
-import type { SourceModel } from './source-model.js';
+import { timeText, type Row, type SourceModel } from './source-model.js';
 import type { TemporalServer } from './temporal-server.js';
 import type { WorkflowExecution } from './workflow-execution.js';
 
@@ -45,9 +45,9 @@ export class Operators {
   }
 
   async perform(run: PlannedRun, workflowId: string, [type, input] = this.#inputOf(run)): Promise<void> {
-    const { kernel, random, chronicle, source, platform, temporal, checker } = this.#world;
+    const { kernel, random, chronicle, platform, temporal, checker } = this.#world;
     const began = kernel.now;
-    const visible = source.watermark;
+    const due = this.#due();
     chronicle.note(`starts ${workflowId}: ${type} ${JSON.stringify(input)}`);
     const execution = temporal.start(type, workflowId, input);
     const ended = this.ended(execution);
@@ -72,9 +72,23 @@ export class Operators {
     // A backfill may report other mappings, too, of which it has fetched parents.
     const { mappings = Object.keys(SHAPES) } = input as { mappings?: string[] };
     const readsAll = ['range', 'orders'].includes(run.kind) || ['full', 'mirror'].includes(report.mode);
-    if (report.kind === 'sync' && report.outcome === 'complete') checker.delivered(platform, workflowId, visible);
+    if (report.kind === 'sync' && report.outcome === 'complete') checker.delivered(platform, workflowId, due);
     if (readsAll && report.kind === 'sync' && besideLive) chronicle.saw('a run read every row beside a live one');
     if (readsAll) await checker.read(workflowId, report, mappings, began);
+  }
+
+  /**
+   * The rows that a run which begins now must deliver if it says `complete`: those before the high watermark; if a transaction holds this
+   * back, all that changed a minute ago and have been committed; and those far ahead.
+   */
+  #due(): ReadonlySet<Row> {
+    const { kernel, source, chronicle } = this.#world;
+    const [aMinuteAgo, farAhead] = [timeText(kernel.now - 61_000), timeText(kernel.now + 49 * 3_600_000)];
+    const isBehind = source.watermark < aMinuteAgo;
+    if (isBehind) chronicle.saw('a run began while a transaction had been open for more than a minute');
+    const passed = isBehind ? aMinuteAgo : source.watermark;
+    const rows = Object.keys(SHAPES).flatMap((table) => [...source.rows(table).values()]);
+    return new Set(rows.filter(({ updated_at: at }) => at! < passed || at! > farAhead));
   }
 
   /** Often somebody does not wait for the next run, and has a row delivered by its external id: `what` says which row that is. */

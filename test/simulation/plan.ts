@@ -104,6 +104,8 @@ export interface Plan {
     readonly strangers: boolean;
     /** Whether rows get a cursor value at times that does not tell when they changed. */
     readonly farAhead: boolean;
+    /** Milliseconds for which a transaction stays open from the beginning on; null for none. */
+    readonly leftOpen: number | null;
     /** Whether a table is emptied by TRUNCATE at times, and filled again. */
     readonly truncates: boolean;
     /** Whether most changes are of the same few rows, so that runs meet at them. */
@@ -129,7 +131,7 @@ export function planOf(seed: number): Plan {
   const strange = withAwaitedParents(withStrangers(back, randomOf(seed, 'strangers')), randomOf(seed, 'awaited'));
   return strange.settings.isFed
     ? withWhatFeedsMiss(strange, seed)
-    : withRowsFarAhead(strange, randomOf(seed, 'far-ahead'));
+    : withTransactionLeftOpen(withRowsFarAhead(strange, randomOf(seed, 'far-ahead')), randomOf(seed, 'left-open'));
 }
 
 function storyOf(seed: number, random: Random, { inDoubtDelay, hot }: { inDoubtDelay: number; hot: boolean }): Plan {
@@ -208,6 +210,7 @@ function storyOf(seed: number, random: Random, { inDoubtDelay, hot }: { inDoubtD
       briefParents: false,
       strangers: false,
       farAhead: false,
+      leftOpen: null,
       truncates: false,
       hot,
       reverts: random.chance(0.4),
@@ -256,6 +259,27 @@ const withStrangers = (plan: Plan, random: Random): Plan =>
 /** In a fifth of the stories without a change feed. */
 const withRowsFarAhead = (plan: Plan, random: Random): Plan =>
   random.chance(0.8) ? plan : { ...plan, writer: { ...plan.writer, farAhead: true } };
+
+/**
+ * In a fifth of the stories without a change feed and crossing runs, a transaction is open for minutes, and one or two incremental runs
+ * begin while it is.
+ */
+const withTransactionLeftOpen = (plan: Plan, random: Random): Plan =>
+  plan.crossing !== null || random.chance(0.8)
+    ? plan
+    : {
+        ...plan,
+        runs: [
+          ...plan.runs,
+          undisturbed('incremental', random.between(62_000, 90_000)),
+          undisturbed('incremental', random.between(5000, 60_000), true),
+        ],
+        writer: {
+          ...plan.writer,
+          every: Math.max(1500, plan.writer.every ?? 4000),
+          leftOpen: random.between(100_000, 300_000),
+        },
+      };
 
 /**
  * In a sixth of the stories with crossing runs, there are twice as many, which read orders; these are moved to customers that come

@@ -58,7 +58,7 @@ export class SourceModel {
   /** When each key of a table got a row, and when it lost it, in virtual milliseconds; by `table key`. */
   readonly #born = new Map<string, number>();
   readonly #died = new Map<string, number>();
-  readonly #openSince = new Set<number>();
+  readonly #open = new Set<{ readonly since: number }>();
   readonly #happened: (point: string) => void;
   readonly #feed: FeedModel;
   faults: SourceFaults;
@@ -98,11 +98,11 @@ export class SourceModel {
 
   /** By the cursor: every change before it is visible. */
   get watermark(): string {
-    return timeText(Math.floor(Math.min(this.#kernel.now, ...this.#openSince)));
+    return timeText(Math.floor(Math.min(this.#kernel.now, ...[...this.#open].map(({ since }) => since))));
   }
 
   get openTransactions(): number {
-    return this.#openSince.size;
+    return this.#open.size;
   }
 
   /** Begins a transaction now, which makes `changes` (given the time of its beginning) and commits after some milliseconds. */
@@ -112,12 +112,12 @@ export class SourceModel {
     committed: () => void = () => undefined,
   ): void {
     const since = Math.floor(this.#kernel.now);
-    const mark = since + this.#openSince.size / 1e6;
-    this.#openSince.add(mark);
+    const transaction = { since };
+    this.#open.add(transaction);
     this.#kernel.after(
       milliseconds,
       () => {
-        this.#openSince.delete(mark);
+        this.#open.delete(transaction);
         for (const { table, key, row } of changes(timeText(since))) {
           const rows = this.#rows.get(table)!;
           const name = `${table} ${key}`;
@@ -188,7 +188,17 @@ export class SourceModel {
       cursorMinus: (_, cursor, seconds) =>
         asked(() => timeText(Date.parse(cursor.replace(' ', 'T').replace('+00', 'Z')) - seconds * 1000)),
       splitKeys: (plan, rows) => asked(() => this.#split(plan, rows)),
-      server: () => Promise.reject(new Error('nobody asks a simulated source for its server')),
+      server: () =>
+        Promise.resolve({
+          product: 'PostgreSQL',
+          version: '17',
+          account: 'reader',
+          clock: new Date(this.#kernel.now).toISOString(),
+          timeZone: 'UTC',
+          standby: false,
+          seesOpenTransactions: true,
+          grantForOpenTransactions: null,
+        }),
       tables: (names = []) => asked(() => names.map((name) => this.#described(name))),
       tablesRead: () => Promise.resolve(null),
       connections: () => Promise.resolve(0),

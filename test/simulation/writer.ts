@@ -64,6 +64,8 @@ export class Writer {
   /** Changes the source again and again until it is stopped, if the seed has drawn that. */
   write(): void {
     this.#began = this.#kernel.now;
+    const { leftOpen } = this.#plan.writer;
+    if (leftOpen !== null) this.#source.transact(leftOpen, (at) => this.#changes(at));
     this.#writeOn();
   }
 

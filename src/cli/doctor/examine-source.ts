@@ -111,7 +111,7 @@ async function lateness(sync: SyncSpec, source: Source, server: SourceServer): P
     ? ok('lateness', `reading is ${Math.max(0, behind).toFixed(1)} s behind; the shortest overlap is ${shortest} s`)
     : warn(
         'lateness',
-        `a transaction has been open for ${Math.round(behind)} s, longer than the shortest overlap (${shortest} s): rows wait until it ends`,
+        `a transaction has been open for ${Math.round(behind)} s, longer than the shortest overlap (${shortest} s): until it ends, each run reads all rows again that have changed since it began`,
         'find it in the database and end it, or wait',
       );
 }

@@ -43,7 +43,7 @@ export async function partitionsOf(
         'config_invalid',
         `mapping ${spec.name}: rows without a value in the cursor ${spec.cursor.column} would never be read; fill it, or use coalesce in a query`,
       );
-    return sincePosition(source, plan, position, spec.cursor.overlap);
+    return sincePosition(source, mapping, position, spec.cursor.overlap);
   }
   if (input.from !== undefined || input.to !== undefined) {
     return [{ ...BY_CURSOR, ...(await boundsOf(source, mapping, input)) }];
@@ -87,12 +87,12 @@ export const isReadInOrder = ({ cursor, feed }: OpenMapping['spec'], mode: strin
   mode === 'incremental' && cursor !== null && feed === null;
 
 /**
- * What has changed since the position, and before that the rows of the overlap and those far ahead, which are read again. They
- * are partitions of their own, which do not move the position: a run that failed within the overlap would move it back.
+ * What has changed since the position, and before that rows that are read again: those of the overlap, and some above the high
+ * watermark. They are partitions of their own, which do not move the position: a run that failed within the overlap would move it back.
  */
 async function sincePosition(
   source: OpenSync['source'],
-  plan: ReadPlan,
+  { plan, spec }: Pick<OpenMapping, 'plan' | 'spec'>,
   position: string | null,
   overlap: number,
 ): Promise<NewPartition[]> {
@@ -100,7 +100,7 @@ async function sincePosition(
   const changed = { ...BY_CURSOR, movesPosition: true, cursorFrom: position, cursorBefore };
   return [
     ...(await overlapOf(source, plan, position, overlap)),
-    ...(await farAhead(source, plan, cursorBefore)),
+    ...(await aboveHighWatermark(source, plan, cursorBefore, spec.options.ledger)),
     changed,
   ];
 }
@@ -118,16 +118,31 @@ async function overlapOf(
 }
 
 /**
- * The rows whose cursor does not tell when they changed, such as 9999-12-31 or infinity: no high watermark would pass them, so each
- * run reads them all. Empty if there are none now, or the cursor is not a point in time.
+ * The rows above the high watermark that are not left to the next run. If a transaction that stays open holds it back, these are the
+ * rows up to the clock, unless each run would send them all again; of those that are committed later, the next run reads more. And
+ * always those whose cursor does not tell when they changed, such as 9999-12-31 or infinity, for no high watermark would pass them.
+ * Empty if there are none now, or the cursor is not a point in time.
  */
-async function farAhead(source: OpenSync['source'], plan: ReadPlan, highWatermark: string): Promise<NewPartition[]> {
+async function aboveHighWatermark(
+  source: OpenSync['source'],
+  plan: ReadPlan,
+  highWatermark: string,
+  ledger: OpenMapping['spec']['options']['ledger'],
+): Promise<NewPartition[]> {
   const passed = momentOf(highWatermark, plan.cursorZone ?? undefined);
   if (passed === null) return [];
-  const ahead = Math.ceil((Date.now() - passed.getTime()) / 1000) + seconds('cursorAhead');
-  const cursorFrom = await source.cursorMinus(plan, highWatermark, -ahead);
-  const { rows } = await source.readPage(plan, { ...EVERYTHING, cursorFrom }, 1);
-  return rows.length === 0 ? [] : [{ ...BY_CURSOR, cursorFrom }];
+  const clock = Date.parse((await source.server()).clock);
+  const behind = Math.ceil((clock - passed.getTime()) / 1000);
+  const ahead = (by: number): Promise<string> => source.cursorMinus(plan, highWatermark, -by);
+  const upToClock = { cursorFrom: highWatermark, cursorBefore: await ahead(behind) };
+  const farAhead = { cursorFrom: await ahead(behind + seconds('cursorAhead')), cursorBefore: null };
+  const isBehind = behind > seconds('highWatermarkBehind') && ledger === 'full';
+  const found: NewPartition[] = [];
+  for (const range of isBehind ? [upToClock, farAhead] : [farAhead]) {
+    const { rows } = await source.readPage(plan, { ...EVERYTHING, ...range }, 1);
+    if (rows.length > 0) found.push({ ...BY_CURSOR, ...range });
+  }
+  return found;
 }
 
 async function keyRange(

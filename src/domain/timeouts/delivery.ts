@@ -140,6 +140,13 @@ export const DELIVERY = {
     why: 'rows may carry a time from before their commit',
     setting: '`cursor.overlap`',
   },
+  highWatermarkBehind: {
+    value: 1,
+    unit: 'min',
+    bounds:
+      'how far the high watermark may be behind the clock for the rows above it to be left to a later incremental run',
+    why: 'few transactions are open for longer; while one is, each run reads these rows, most of them again',
+  },
   cursorAhead: {
     value: 2,
     unit: 'd',
