@@ -301,7 +301,7 @@ export const PLANTED_BUGS = {
   ],
   'a row that has come back is taken for a duplicate of its removal': [
     'src/delivery/chunk/duplicate-ids.ts',
-    'if (removalWithKey(mapping, record.sourceKey) !== null) continue;',
+    'if (record.deletion !== undefined) continue;',
     '',
   ],
 };

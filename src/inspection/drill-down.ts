@@ -80,7 +80,7 @@ function keyRangesOf(intervals: readonly DifferingInterval[]): number[] {
  * first read shows as a difference; for that reason, the user is told of a run in progress.
  */
 async function compareRange(
-  { mappedSource, differences, sums, tenantIds }: Reconciling,
+  { mappedSource, differences, sums, tenantIds, superseded }: Reconciling,
   keyRange: number,
   wanted: ReadonlySet<number>,
   acceptedHashes: ReadonlyMap<string, AcceptedRecord>,
@@ -97,10 +97,16 @@ async function compareRange(
       const accepted = acceptedHashes.get(recordKey({ tenantId: ids.get(tenant) ?? 0, externalId }));
       if (accepted !== undefined) accepted.seen = true;
     }
-    for (const record of records) {
-      const place = { tenantId: ids.get(record.tenant) ?? 0, externalId: record.externalId };
-      if (!wanted.has(sums.intervalOf(place))) continue;
-      const acceptedHash = acceptedHashes.get(recordKey(place));
+    const placeOf = ({ tenant, externalId }: MappedRecord): RecordPlace => ({
+      tenantId: ids.get(tenant) ?? 0,
+      externalId,
+    });
+    const hashOf = (record: MappedRecord) => acceptedHashes.get(recordKey(placeOf(record)));
+    const ofIntervals = records.filter((record) => wanted.has(sums.intervalOf(placeOf(record))));
+    const differing = ofIntervals.filter((record) => !isUpToDate(record, hashOf(record)?.contentHash));
+    const withoutSay = await superseded(differing);
+    for (const record of ofIntervals.filter((each) => !withoutSay.has(each))) {
+      const acceptedHash = hashOf(record);
       const { tenant, externalId, sourceKey: key } = record;
       const found = (kind: 'missing' | 'stale' | 'duplicate', what: string): Promise<void> =>
         differences.found({ kind, tenant, externalId, key, what }, keyRange);

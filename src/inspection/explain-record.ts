@@ -122,7 +122,9 @@ export async function explainRecord(
   const isUnknown = tenants.size === 0;
   if (isUnknown) for (const tenant of candidates.slice(0, MOST_TENANTS)) tenants.add(tenant);
   const records = [...tenants].map(async (tenant): Promise<ExplainedRecord> => {
-    const at = found.results.findIndex((r) => r.tenant === tenant);
+    const ofTenant = found.results.flatMap((r, i) => (r.tenant === tenant ? [i] : []));
+    // A row that is marked as deleted has no say beside another one.
+    const at = ofTenant.find((i) => !isDeletedRow(found.results[i]!)) ?? ofTenant[0] ?? -1;
     const result = found.results[at];
     const hash = tenant === null ? undefined : hashOf.get(tenant);
     const isSame = result?.kind === 'record' && hash === result.contentHash;
@@ -151,6 +153,8 @@ export async function explainRecord(
     records: await Promise.all(records),
   };
 }
+
+const isDeletedRow = (result: MapResult): boolean => result.kind === 'record' && result.deletion !== undefined;
 
 const isSameKey = (a: SourceKey, b: SourceKey): boolean =>
   a.length === b.length && a.every((value, index) => value === b[index]);

@@ -143,12 +143,14 @@ async function sumUpAcceptedHashes({ deps: { ledger }, mapping, sums }: Reconcil
 
 /** Reads records back from the platform and reports those that differ. */
 async function compare(
-  { deps, mapping, limit, differences }: Reconciling,
+  { deps, mapping, limit, differences, superseded }: Reconciling,
   records: readonly MappedRecord[],
   keyRangeOf: (record: MappedRecord) => number,
 ): Promise<void> {
   const found: readonly ReadBackDifference[] = await readBack(deps, mapping, limit, records);
+  const withoutSay = await superseded(records.filter((_, i) => found[i] !== null));
   for (const [i, record] of records.entries()) {
+    if (withoutSay.has(record)) continue;
     const { tenant, externalId, sourceKey: key } = record;
     const difference = found[i]!;
     if (difference !== null) await differences.found({ ...difference, tenant, externalId, key }, keyRangeOf(record));

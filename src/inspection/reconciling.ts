@@ -1,9 +1,11 @@
 /** What the steps of reconciling a mapping share. */
-import type { MappedRecord } from '../domain/records/record.js';
+import { marksAsDeleted, type MappedRecord } from '../domain/records/record.js';
 import type { RecordPlace } from '../ledger/record-key.js';
 import { openDeadLetteredRows, type DeadLetteredRows } from './dead-lettered-rows.js';
 import type { OpenMapping, OpenSync, Views } from '../delivery/dependencies.js';
 import { openDifferences, type Difference, type Differences } from './differences.js';
+import { supersededAmong } from '../delivery/chunk/duplicate-ids.js';
+import { RecordList } from '../records/record-list.js';
 import { inKeyOrder } from '../reading/reading-order.js';
 import type { MappingWithSource } from '../reading/read-mapped-pages.js';
 import { openIntervalSums, type IntervalSums } from './interval-sums.js';
@@ -22,6 +24,8 @@ export interface Reconciling {
   readonly differences: Differences;
   /** Those of them of which the ledger knows why. */
   readonly deadLettered: DeadLetteredRows;
+  /** Which of the records have no say: their rows are marked as deleted, and other rows give them. */
+  readonly superseded: (records: readonly MappedRecord[]) => Promise<ReadonlySet<MappedRecord>>;
   /** The ledger's numbers of the records' tenants; 0 for a tenant to which nothing was ever sent. */
   readonly tenantIds: (records: readonly Pick<MappedRecord, 'tenant'>[]) => Promise<ReadonlyMap<string, number>>;
 }
@@ -50,6 +54,11 @@ export async function startReconciling(
       await tell(difference);
     }),
     deadLettered,
+    superseded: async (records) => {
+      const deletions = records.filter(marksAsDeleted);
+      const among = await supersededAmong({ sync, mapping }, RecordList.of(deletions));
+      return new Set(deletions.filter((_, index) => among.has(index)));
+    },
     tenantIds: knownTenants(deps),
   };
 }

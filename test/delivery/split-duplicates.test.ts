@@ -4,11 +4,19 @@ import { splitDuplicates } from '../../src/delivery/chunk/split-duplicates.js';
 import { FailedRowList } from '../../src/records/failed-row-list.js';
 import { recordOf, RecordList } from '../../src/records/record-list.js';
 
-type Read = readonly [tenant: string, externalId: string, sourceKey: string, json?: string];
+type Read = readonly [
+  tenant: string,
+  externalId: string,
+  sourceKey: string,
+  json?: string,
+  deletion?: 'apply' | 'ignore',
+];
 
 /** What is left of a chunk of these rows. */
 function split(...rows: readonly Read[]) {
-  const records = RecordList.of(rows.map(([tenant, id, key, json = '{}']) => recordOf(tenant, id, [key], json)));
+  const records = RecordList.of(
+    rows.map(([tenant, id, key, json = '{}', deletion]) => recordOf(tenant, id, [key], json, deletion)),
+  );
   const chunk = splitDuplicates({ records, failedRows: FailedRowList.of([UNMAPPABLE]) });
   const failed = [...chunk.failedRows];
   // What was unmappable before is kept in any case.
@@ -16,6 +24,7 @@ function split(...rows: readonly Read[]) {
   return {
     sent: [...chunk.records].map(({ tenant, externalId, json }) => [tenant, externalId, json]),
     failed: failed.slice(1).map(({ code, sourceKey }) => [code, ...sourceKey]),
+    superseded: chunk.superseded.map(({ sourceKey: [key] }) => key),
     rowsReadTwice: chunk.rowsReadTwice,
   };
 }
@@ -32,7 +41,7 @@ const UNMAPPABLE = {
   shape: '',
 } as const;
 
-const SENT = { failed: [], rowsReadTwice: 0 };
+const SENT = { failed: [], superseded: [], rowsReadTwice: 0 };
 
 it('sends all records of a chunk in which no external id occurs twice, in any order', () => {
   expect(split(['n', 'a', '1'], ['n', 'b', '2'])).toEqual({
@@ -69,6 +78,7 @@ it('sends records of two tenants that have the same external id', () => {
       ['duplicate_external_id', '3'],
       ['duplicate_external_id', '4'],
     ],
+    superseded: [],
     rowsReadTwice: 0,
   });
 });
@@ -127,6 +137,42 @@ it('sends a row that was read three times once, as it was read last', () => {
       ['n', 'a', '"new"'],
     ],
     failed: [],
+    superseded: [],
     rowsReadTwice: 2,
+  });
+});
+
+it('gives a row that is marked as deleted no say beside one that is not', () => {
+  const live = ['n', 'a', '3', '"live"'] as const;
+  expect(split(['n', 'a', '1', '"gone"', 'apply'], ['n', 'a', '2', '"gone"', 'ignore'], live)).toEqual({
+    sent: [['n', 'a', '"live"']],
+    failed: [],
+    superseded: ['1', '2'],
+    rowsReadTwice: 0,
+  });
+  // As they were read last: the first row was marked as deleted meanwhile.
+  expect(split(['n', 'a', '1', '"old"'], live, live, ['n', 'a', '1', '"gone"', 'apply'])).toEqual({
+    sent: [['n', 'a', '"live"']],
+    failed: [],
+    superseded: ['1', '1'],
+    rowsReadTwice: 1,
+  });
+  expect(split(live, ['n', 'a', '4'], ['n', 'a', '1', '"gone"', 'apply'])).toEqual({
+    sent: [],
+    failed: [
+      ['duplicate_external_id', '3'],
+      ['duplicate_external_id', '4'],
+    ],
+    superseded: ['1'],
+    rowsReadTwice: 0,
+  });
+});
+
+it('sends the mark of a record once if all of its rows are marked as deleted', () => {
+  expect(split(['n', 'a', '1', '"gone"', 'apply'], ['n', 'a', '2', '"gone"', 'apply'])).toEqual({
+    sent: [['n', 'a', '"gone"']],
+    failed: [],
+    superseded: ['1'],
+    rowsReadTwice: 0,
   });
 });

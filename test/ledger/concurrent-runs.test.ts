@@ -84,7 +84,7 @@ for (let seed = 1; seed <= 8; seed++)
           end('waiting');
         };
         const reason = claimed.skipReasons[i];
-        if (reason === 'contended' || reason === 'sent_in_this_run') return wait('contended');
+        if (reason === 'contended' || reason === 'sent_in_this_run' || reason === 'deletion') return wait('contended');
         if (reason === 'pending') return void end('waiting');
         if (reason !== undefined) return void end(reason === 'delivered_in_this_run' ? 'accepted' : reason);
         const outcome = pick(['accepted', 'accepted', 'rejected', 'unknown'] as const);

@@ -1,9 +1,10 @@
 /** Rows with the same external id, far apart in the order of reading. */
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { MappedRecord } from '../../src/domain/records/record.js';
 import { duplicatesAmong } from '../../src/delivery/chunk/duplicate-ids.js';
 import { removalOf } from '../../src/delivery/removal-record.js';
 import { recordOf, RecordList } from '../../src/records/record-list.js';
+import { runInProcess } from '../cli/in-process.js';
 import { shopForTest, SYNC, type Shop } from './shop.js';
 
 /** More than the three chunks that are in progress at once. */
@@ -119,4 +120,71 @@ it('does not take a row for a duplicate that has come back since its removal was
 
   expect((await duplicatesOf(removal)).size).toBe(0);
   expect((await duplicatesOf(row)).size).toBe(1);
+});
+
+describe('of which one is marked as deleted', () => {
+  const MAPPING = `schema: customer
+source: { table: shop.customers }
+key: [id]
+cursor: { column: updated_at, overlap: 0s }
+deletes: { column: status, values: [D], action: { set: { status: gone } } }
+fields: { customerId: name, status: status }
+`;
+  /** Somebody who has left, and has come back with the name that only one customer can have at a time. */
+  async function shopWithReturned(): Promise<Shop> {
+    const shop = await shopForTest({ files: { 'customers.mapping.yaml': MAPPING } });
+    await shop.source.query(`INSERT INTO shop.customers (id, name, status) VALUES (1, 'anna', 'A'), (2, 'bert', 'A')`);
+    await shop.run({ mappings: ['customers'] });
+    await shop.source.query(`UPDATE shop.customers SET status = 'D', updated_at = now() WHERE id = 1`);
+    await shop.run({ mappings: ['customers'] });
+    expect(await shop.stored('customer', 'anna')).toMatchObject({ status: 'gone' });
+    await shop.source.query(`INSERT INTO shop.customers (id, name, status) VALUES (3, 'anna', 'B')`);
+    await shop.run({ mappings: ['customers'] });
+    // A run reads the row at its position again.
+    await touch(shop, 2);
+    await shop.run({ mappings: ['customers'] });
+    expect(await shop.stored('customer', 'anna')).toMatchObject({ status: 'B' });
+    return shop;
+  }
+  const touch = (shop: Shop, ...ids: number[]) =>
+    shop.source.query('UPDATE shop.customers SET updated_at = now() WHERE id = ANY($1)', [ids]);
+
+  it('keep the record as the other row has it, whenever the deleted one is read again', async () => {
+    const shop = await shopWithReturned();
+
+    await touch(shop, 1);
+    const alone = await shop.run({ mappings: ['customers'] });
+    await touch(shop, 1, 3);
+    const together = await shop.run({ mappings: ['customers'] });
+    const all = await shop.run({ mappings: ['customers'], mode: 'full' });
+
+    for (const report of [alone, together, all])
+      expect(report).toMatchObject({ outcome: 'complete', total: { accepted: 0, deadLettered: 0 } });
+    expect(alone.total).toMatchObject({ read: 2, unchanged: 2 });
+    expect(all.total).toMatchObject({ read: 3, unchanged: 3 });
+    expect(await shop.stored('customer', 'anna')).toMatchObject({ status: 'B' });
+    expect(await duplicates(shop)).toEqual([]);
+    const compared = await runInProcess(['reconcile', SYNC, '--read-back', 'all', '--json'], shop.env);
+    expect(compared, compared.stdout).toMatchObject({ code: 0 });
+    const { stdout } = await runInProcess(['explain', SYNC, 'customers', 'anna', '--json'], shop.env);
+    expect(JSON.parse(stdout)).toMatchObject({ records: [{ row: { key: ['3'], deletion: null } }] });
+  });
+
+  it('mark the record once the other row is deleted, too, and close its dead letter when only one is left', async () => {
+    const shop = await shopWithReturned();
+    await shop.source.query(
+      `UPDATE shop.customers SET status = 'A', updated_at = now() WHERE id = 1;
+       UPDATE shop.customers SET updated_at = now() WHERE id = 3`,
+    );
+    await shop.run({ mappings: ['customers'] });
+    expect((await duplicates(shop)).map(([key]) => key).sort()).toEqual(['1', '3']);
+
+    await shop.source.query(`UPDATE shop.customers SET status = 'D', updated_at = now() WHERE id = 1`);
+    expect((await shop.backfill({ replay: {} })).outcome).toBe('complete');
+    expect(await duplicates(shop)).toEqual([]);
+
+    await shop.source.query(`UPDATE shop.customers SET status = 'D', updated_at = now() WHERE id = 3`);
+    await shop.run({ mappings: ['customers'] });
+    expect(await shop.stored('customer', 'anna')).toMatchObject({ status: 'gone' });
+  });
 });

@@ -47,6 +47,8 @@ const UP_TO_DATE = { delivered_in_this_run: 'accepted', unchanged: 'unchanged' }
 /** What names a row, and the record that it maps to. */
 type Row = Pick<FailedRow, 'tenant' | 'externalId' | 'sourceKey'>;
 
+const rowOf = ({ tenant, externalId, sourceKey }: Row): Row => ({ tenant, externalId, sourceKey });
+
 /** Collects the outcomes of a chunk's rows. Each row is added once; {@link result} is then what is to be written. */
 export class ChunkResultBuilder {
   readonly #context: ChunkContext;
@@ -76,11 +78,12 @@ export class ChunkResultBuilder {
   }
 
   /** Adds all rows but the sendable ones. */
-  addUnsent({ failedRows, unsendable, duplicates, rowsReadTwice }: ClassifiedRows): void {
+  addUnsent({ failedRows, unsendable, duplicates, superseded, rowsReadTwice }: ClassifiedRows): void {
     const { tenantIdOf } = this.#context;
     if (failedRows.length > 0) this.#bulkOutcomes.push({ outcome: 'deadLettered', tenantIdOf, failedRows });
     for (const row of unsendable) this.#addDeadLetter(row);
     this.addDuplicates(duplicates);
+    this.addSuperseded(superseded);
     this.#rowsReadTwice += rowsReadTwice;
   }
 
@@ -95,9 +98,14 @@ export class ChunkResultBuilder {
     }
   }
 
+  /** Adds rows that are marked as deleted and have no say: what becomes of the record is the outcome of another row. */
+  addSuperseded(records: Iterable<MappedRecord>): void {
+    for (const record of records) this.#endRow({ ...rowOf(record), externalId: null }, 'unchanged');
+  }
+
   /**
-   * Adds the records that a claim skipped, by their index. Those that were `sent_in_this_run` are left to the caller,
-   * who has to look for duplicates first.
+   * Adds the records that a claim skipped, by their index. Those that were `sent_in_this_run`, and deletions, are left to the
+   * caller, who has to look for other rows with their external ids first.
    */
   addSkipped(records: RecordList, skipReasons: Claimed['skipReasons']): void {
     const upToDate = { accepted: new Map<string, number[]>(), unchanged: new Map<string, number[]>() };

@@ -1,19 +1,20 @@
 /**
  * Claims the records of a chunk: the ledger says which of them are sent. A record that the run has already sent with other
  * content is looked up in the source: if its row has changed since, it is claimed once more; if another row has the same
- * external id, neither is sent (ADR 0022). A claim that would exceed a limit of the guard holds the run, and nothing is
+ * external id, neither is sent (ADR 0022). A record whose row is marked as deleted is looked up as well: another row may give it. A claim that would exceed a limit of the guard holds the run, and nothing is
  * sent (ADR 0031).
  */
 import type { SourceKey } from '../../domain/source/source.js';
 import type { IntendedBatch } from '../../ledger/batches/batch-intents.js';
-import type { Claimed, ClaimRequest } from '../../ledger/batches/claims.js';
+import type { Claimed, ClaimRequest, SkipReason } from '../../ledger/batches/claims.js';
 import { GuardExceeded } from '../../ledger/runs/guards.js';
 import type { Chunk } from '../../reading/chunk.js';
-import type { RecordList } from '../../records/record-list.js';
+import { RecordList } from '../../records/record-list.js';
 import type { PartitionContext } from '../partition-context.js';
 import { cutBatches } from '../upload/cut-batches.js';
 import type { ChunkResultBuilder } from './chunk-result.js';
-import { duplicatesAmong } from './duplicate-ids.js';
+import { removalWithKey } from '../removal-record.js';
+import { duplicatesAmong, supersededAmong } from './duplicate-ids.js';
 import type { ClassifiedRows } from './classify-rows.js';
 import { withoutFields } from './without-fields.js';
 
@@ -39,16 +40,24 @@ export async function claimRecords(
   const reading = { readSeqStart, readSeqEnd, tenantIds, cut };
   // The second of two passes sends again what the first has sent without some fields.
   const skipSentInRun = mapping.deferred.size === 0;
-  const first = await guardedClaim(context, rows, { ...reading, records: sendable, skipSentInRun });
+  // The rows of removals have just been looked for.
+  const skipDeletions = sendable.length > 0 && removalWithKey(mapping, sendable.at(0).sourceKey) === null;
+  const first = await guardedClaim(context, rows, { ...reading, records: sendable, skipSentInRun, skipDeletions });
   outcomes.addSkipped(sendable, first.skipReasons);
-  const sentBefore = sendable.pick((index) => first.skipReasons[index] === 'sent_in_this_run');
-  if (sentBefore.length === 0) return [...first.batches];
+  const skippedAs = (reason: SkipReason): RecordList => sendable.pick((index) => first.skipReasons[index] === reason);
+  const [sentBefore, deletions] = [skippedAs('sent_in_this_run'), skippedAs('deletion')];
+  if (sentBefore.length + deletions.length === 0) return [...first.batches];
 
   const duplicates = await duplicatesAmong(context, sentBefore);
   outcomes.addDuplicates(duplicates);
-  const changed = sentBefore.pick((index) => !duplicates.has(index));
-  const second = await deps.ledger.claim(partition, { ...reading, records: changed, skipSentInRun: false });
-  outcomes.addSkipped(changed, second.skipReasons);
+  const superseded = await supersededAmong(context, deletions);
+  outcomes.addSuperseded(deletions.only([...superseded]));
+  const left = RecordList.of([
+    ...sentBefore.pick((index) => !duplicates.has(index)),
+    ...deletions.pick((index) => !superseded.has(index)),
+  ]);
+  const second = await deps.ledger.claim(partition, { ...reading, records: left, skipSentInRun: false });
+  outcomes.addSkipped(left, second.skipReasons);
   return [...first.batches, ...second.batches];
 }
 
@@ -60,7 +69,7 @@ async function guardedClaim(
 ): Promise<Claimed> {
   if (limits === undefined) return ledger.claim(partition, request);
   const deadLettered = rows.failedRows.length + rows.unsendable.length + rows.duplicates.size;
-  const read = rows.sendable.length + deadLettered + rows.rowsReadTwice;
+  const read = rows.sendable.length + deadLettered + rows.superseded.length + rows.rowsReadTwice;
   const { deferred } = mapping;
   const isIncomplete = (index: number, hash: string): boolean =>
     deferred.size > 0 && withoutFields(request.records.at(index), deferred).contentHash === hash;

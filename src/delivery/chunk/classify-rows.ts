@@ -1,5 +1,5 @@
 /** Classifies the rows of a chunk before any of their records is claimed: into those that may be sent, and all others. */
-import type { FailedRow } from '../../domain/records/record.js';
+import type { FailedRow, MappedRecord } from '../../domain/records/record.js';
 import type { Chunk } from '../../reading/chunk.js';
 import type { FailedRowList } from '../../records/failed-row-list.js';
 import type { RecordList } from '../../records/record-list.js';
@@ -18,6 +18,8 @@ export interface ClassifiedRows {
   readonly duplicates: DuplicateIds;
   /** Children whose parent will not come. */
   readonly unsendable: readonly FailedRow[];
+  /** Rows that are marked as deleted, and whose record another row of this chunk gives. */
+  readonly superseded: readonly MappedRecord[];
   /** How many rows were read again later in the chunk. */
   readonly rowsReadTwice: number;
 }
@@ -28,7 +30,7 @@ export interface ClassifiedRows {
  * @param isRetry whether the rows are those of queued records that are due, whose parents have been looked up
  */
 export async function classifyRows(context: PartitionContext, chunk: Chunk, isRetry: boolean): Promise<ClassifiedRows> {
-  const { records, failedRows, rowsReadTwice } = splitDuplicates(chunk);
+  const { records, failedRows, superseded, rowsReadTwice } = splitDuplicates(chunk);
   // Before anything is awaited: the chunks after this one are classified while it is delivered.
   if (failedRows !== chunk.failedRows) noteDuplicates(context, failedRows);
   const duplicates = await knownDuplicates(context, records);
@@ -41,6 +43,7 @@ export async function classifyRows(context: PartitionContext, chunk: Chunk, isRe
     failedRows,
     duplicates,
     unsendable: [...unsendable.values(), ...givenUp.values()],
+    superseded,
     rowsReadTwice,
   };
 }

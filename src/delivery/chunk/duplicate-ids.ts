@@ -8,7 +8,6 @@ import type { OpenMapping, OpenSync } from '../dependencies.js';
 import { findRowsIfPossible } from '../../reading/find-rows.js';
 import { duplicateRecord } from './new-dead-letters.js';
 import type { PartitionContext } from '../partition-context.js';
-import { removalWithKey } from '../removal-record.js';
 import { LOOK_UP_ROWS } from '../../reading/read-rows-by-values.js';
 
 /** By the index of each record whose external id other rows have too: dead letters of all these rows, its own first. */
@@ -25,16 +24,39 @@ export async function duplicatesAmong(
     const rows = await recordsWithIds(sync, mapping, some.externalIds);
     for (const [index, record] of [...some].entries()) {
       // The row of a removal may have come back since: the next reading of that row delivers it.
-      if (removalWithKey(mapping, record.sourceKey) !== null) continue;
+      if (record.deletion !== undefined) continue;
       const own = JSON.stringify(record.sourceKey);
       const others = rows.filter(
-        (r) => r.tenant === record.tenant && r.externalId === record.externalId && JSON.stringify(r.sourceKey) !== own,
+        (r) => isSameRecord(r, record) && r.deletion === undefined && JSON.stringify(r.sourceKey) !== own,
       );
       if (others.length > 0) duplicates.set(i + index, [record, ...others].map(duplicateRecord));
     }
   }
   return duplicates;
 }
+
+/**
+ * Of records that would be marked as deleted, the indexes of those that another row gives which is not marked as deleted, or their own row
+ * by now: a later reading of that row delivers it. Where rows cannot be looked up, none.
+ */
+export async function supersededAmong(
+  { sync, mapping }: Pick<PartitionContext, 'sync' | 'mapping'>,
+  records: RecordList,
+): Promise<ReadonlySet<number>> {
+  const superseded = new Set<number>();
+  for (let i = 0; i < records.length; i += LOOK_UP_ROWS) {
+    const some = records.slice(i, i + LOOK_UP_ROWS);
+    const rows = (await findRowsIfPossible(sync, mapping, some.externalIds)) ?? [];
+    const live = rows.filter((row) => row.kind === 'failed' || row.deletion === undefined);
+    for (const [index, record] of [...some].entries())
+      if (live.some((row) => isSameRecord(row, record))) superseded.add(i + index);
+  }
+  return superseded;
+}
+
+type RecordName = Pick<FailedRow, 'tenant' | 'externalId'>;
+
+const isSameRecord = (a: RecordName, b: RecordName): boolean => a.tenant === b.tenant && a.externalId === b.externalId;
 
 /** Where they cannot be found, duplicates go unnoticed and the records are sent. */
 const recordsWithIds = async (sync: OpenSync, mapping: OpenMapping, ids: readonly string[]): Promise<MappedRecord[]> =>

@@ -116,7 +116,8 @@ async function removalsAnew({ deps, sync, mapping }: PartitionContext, due: read
 
 /**
  * Reads the rows of the records by their keys, and by their external ids if that finds no row of the record: the row
- * may have got another key since, or the mapping another key column.
+ * may have got another key since, or the mapping another key column. So are those of a row that is marked as deleted: another one may
+ * give the record.
  */
 async function rowsAnew({ deps, sync, mapping }: PartitionContext, due: readonly QueuedRow[]): Promise<Reading> {
   const ofRows = due.filter(isRowKnown);
@@ -124,8 +125,9 @@ async function rowsAnew({ deps, sync, mapping }: PartitionContext, due: readonly
   const chunk = await readChunkByValues(deps.ledger, sync, mapping, mapping.plan.key, keys);
   const found = new Map(resultsOf(chunk).map((result) => [sourceKeyText(result), result]));
   const missed = ofRows.filter((row) => found.get(sourceKeyText(row))?.externalId !== row.externalId);
-  if (missed.length === 0) return { chunk, unsearched: [] };
-  const ids = missed.map(({ externalId }) => externalId);
+  const deleted = [...chunk.records].filter(({ deletion }) => deletion !== undefined);
+  if (missed.length + deleted.length === 0) return { chunk, unsearched: [] };
+  const ids = [...missed, ...deleted].map(({ externalId }) => externalId);
   const withIds = await findRowsIfPossible(sync, mapping, ids);
   const readSeqEnd = await deps.ledger.nextReadSeq();
   if (withIds === null) return { chunk, unsearched: missed };

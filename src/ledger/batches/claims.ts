@@ -36,13 +36,16 @@ export type SkipReason =
   | InFlightReason
   | 'unchanged' // the platform has this content
   | 'delivered_in_this_run' // the same, and it was this run that sent it, in an attempt before this one
-  | 'sent_in_this_run'; // this run has sent other content: two rows have one external id, or the row has changed since
+  | 'sent_in_this_run' // this run has sent other content: two rows have one external id, or the row has changed since
+  | 'deletion'; // its row is marked as deleted, and another row may give the record
 
 /** The records of a chunk; its read sequence numbers are those around all of its pages. */
 export interface ClaimRequest extends ReadSeqs {
   readonly records: RecordList;
   /** Whether the run reads each row once: then a record that it has already sent is skipped as `sent_in_this_run`. */
   readonly skipSentInRun?: boolean;
+  /** Whether records that would be sent since their rows are marked as deleted are skipped as `deletion`. */
+  readonly skipDeletions?: boolean;
   /** The ledger's numbers for all tenants of the records. */
   readonly tenantIds: ReadonlyMap<string, number>;
   /** Cuts the claimed records into batches of one tenant each. */
@@ -177,7 +180,7 @@ async function compareWithIndex(
   trx: Knex,
   { mappingId, runId }: AcquiredPartition,
   keys: RecordKeys,
-  { records, readSeqStart, skipSentInRun, guard }: ClaimRequest,
+  { records, readSeqStart, skipSentInRun, skipDeletions, guard }: ClaimRequest,
 ): Promise<Compared> {
   const thisRun = Number(runId);
   // If the index does not know the record of a deleted row, it was never sent: there is nothing to mark.
@@ -191,8 +194,11 @@ async function compareWithIndex(
   const compare = (index: number, known: RecordEntry): SkipReason | undefined => {
     const own = { contentHash: hashAt(ownHashes(), index), deletion: records.deletionAt(index) };
     if (isUpToDate(own, known.contentHash)) return upToDate(known.runId);
-    if (skipSentInRun === true && known.runId === thisRun && known.contentHash !== null) return 'sent_in_this_run';
+    const isDeletion = skipDeletions === true && own.deletion !== undefined;
+    if (!isDeletion && skipSentInRun === true && known.runId === thisRun && known.contentHash !== null)
+      return 'sent_in_this_run';
     if (isChangedBy(thisRun, known) && guard?.isIncomplete(index, known.contentHash!) !== true) changed.push(index);
+    if (isDeletion) return 'deletion';
     // If the two readings took place at the same time, it cannot be told which is newer.
     return known.readSeq > Number(readSeqStart) ? 'contended' : undefined;
   };
