@@ -10,6 +10,7 @@
  */
 import type { Dialect, Session } from '../dialect.js';
 import { highWatermarkText, UNSEEN_TRANSACTIONS_DELAY } from '../high-watermark-text.js';
+import { isReadOnly } from './read-only.js';
 
 /**
  * InnoDB reports the start of a transaction in the system's time zone, whatever the session's is. If that zone sets its
@@ -38,7 +39,7 @@ export async function seesTransactions(session: Session): Promise<boolean> {
 
 /** Whether the server takes no writes, as a replica does. */
 export async function isReplica(session: Session): Promise<boolean> {
-  return (await session.run({ sql: 'SELECT @@global.read_only', bindings: [] })).rows[0]![0] !== '0';
+  return isReadOnly((await session.run({ sql: 'SELECT @@global.read_only', bindings: [] })).rows[0]![0]!);
 }
 
 /**

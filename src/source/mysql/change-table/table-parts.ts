@@ -4,6 +4,7 @@ import { tableMark } from '../../changes/recorded-source.js';
 import type { TableConfig } from '../../changes/table-config.js';
 import type { Session } from '../../dialect.js';
 import { textLiteral } from '../literals.js';
+import { isReadOnly } from '../read-only.js';
 import { quoted, quotedTable } from './recorded-keys.js';
 
 /** The names of the parts, ready for SQL. */
@@ -95,7 +96,7 @@ export async function readTableParts(run: Session['run'], config: TableConfig): 
     database,
     schema,
     account,
-    standby: !['OFF', '0'].includes(variables.get('read_only') ?? 'OFF'),
+    standby: isReadOnly(variables.get('read_only')!),
     hasOtherWriters: variables.get('auto_increment_increment') !== '1' || variables.get('wsrep_on') === 'ON',
     hasChanges: ofTable(table) !== undefined,
     hasState: ofTable(`${table}_state`) !== undefined,
