@@ -2,8 +2,9 @@
  * The high watermark of MySQL and MariaDB: no row committed later may carry an older timestamp.
  *
  * NOW() is the start of a statement, so a transaction's timestamps are not older than its start, nor than that of a
- * statement that still waits for its first lock. An account without PROCESS sees neither, and a replica knows
- * nothing of its primary's transactions: in both cases the high watermark stays a fixed delay behind the clock.
+ * statement that is still running: InnoDB knows of it only once it has touched one of InnoDB's tables. An account without
+ * PROCESS sees neither, and a replica knows nothing of its primary's transactions: in both cases the high watermark stays
+ * a fixed delay behind the clock.
  *
  * InnoDB refreshes its list of transactions at most every 100 ms; that does not matter, since a high watermark is taken
  * once a run.
@@ -11,6 +12,12 @@
 import type { Dialect, Session } from '../dialect.js';
 import { highWatermarkText, UNSEEN_TRANSACTIONS_DELAY } from '../high-watermark-text.js';
 import { isReadOnly } from './read-only.js';
+
+/**
+ * The text of a statement that may write a row with the time at which it, or the statement that has called it, began. What a function
+ * or a trigger runs is shown instead of what has called it; a SELECT there needs INTO. Only threads that run a statement have a text.
+ */
+const MAY_WRITE = "(info NOT LIKE 'SELECT%' OR info LIKE '%INTO%')";
 
 /**
  * InnoDB reports the start of a transaction in the system's time zone, whatever the session's is. If that zone sets its
@@ -21,7 +28,7 @@ const SEEN_SQL = `
     COALESCE((SELECT TIMESTAMPDIFF(SECOND, MIN(trx_started), CONVERT_TZ(UTC_TIMESTAMP(), '+00:00', 'SYSTEM'))
       FROM information_schema.innodb_trx WHERE trx_mysql_thread_id <> CONNECTION_ID()), 0),
     COALESCE((SELECT MAX(time) FROM information_schema.processlist
-      WHERE command IN ('Query', 'Execute') AND state LIKE 'Waiting for%lock' AND id <> CONNECTION_ID()), 0)) SECOND - INTERVAL 1 SECOND`;
+      WHERE ${MAY_WRITE} AND id <> CONNECTION_ID()), 0)) SECOND - INTERVAL 1 SECOND`;
 const UNSEEN_SQL = `SELECT UTC_TIMESTAMP(6) - INTERVAL ${UNSEEN_TRANSACTIONS_DELAY} SECOND`;
 
 const ACCESS_DENIED = 1227;
