@@ -2,7 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Source } from '../../src/domain/source/source.js';
-import { createDatabase, type Database } from '../pipeline/shop.js';
+import { createDatabase, eventually, type Database } from '../pipeline/shop.js';
+import { momentOf } from '../../src/source/cursor-time.js';
 import { ALL, open, plan, readAll } from './reading.js';
 
 let database: Database;
@@ -34,6 +35,44 @@ it('does not pass a transaction that is still open, so that its row is not skipp
 
   const ids = [...before, ...after].map((row) => row.split('|')[0]);
   expect(ids).toEqual(['1', '2']);
+});
+
+describe('while a session does not report its transactions', () => {
+  /** Seconds that the high watermark of `reader` is behind the clock. */
+  const behind = async (reader: Source): Promise<number> => {
+    const highWatermark = await reader.highWatermark(plan('late', ['id'], 'at'));
+    return (Date.parse((await reader.server()).clock) - momentOf(highWatermark, undefined)!.getTime()) / 1000;
+  };
+
+  it('stays behind the clock, and says that it cannot see them', async () => {
+    const older = await database.connect();
+    onTestFinished(() => older.end());
+    await older.query('SET track_activities = off');
+    await older.query('BEGIN');
+    expect(await behind(source)).toBeGreaterThan(28);
+    expect(await source.server()).toMatchObject({ seesOpenTransactions: false, grantForOpenTransactions: null });
+
+    await older.end();
+    await eventually('the session is gone', async () => (await behind(source)) < 5);
+    expect(await source.server()).toMatchObject({ seesOpenTransactions: true });
+  });
+
+  it('says so before there is one, and names no grant that would not help', async () => {
+    const here = database.url.split('/').at(-1)!;
+    const name = `quiet_${here}`;
+    await database.query(`CREATE ROLE ${name} LOGIN PASSWORD 'r'; GRANT SELECT ON late TO ${name}`);
+    await database.query(`ALTER DATABASE ${here} SET track_activities = off`);
+    onTestFinished(async () => {
+      await database.query(`ALTER DATABASE ${here} RESET track_activities; DROP OWNED BY ${name}; DROP ROLE ${name}`);
+    });
+    const url = Object.assign(new URL(database.url), { username: name, password: 'r' });
+    for (const address of [database.url, url.href]) {
+      const reader = open(address);
+      onTestFinished(() => reader.close());
+      expect(await reader.server()).toMatchObject({ seesOpenTransactions: false, grantForOpenTransactions: null });
+      expect(await behind(reader)).toBeGreaterThan(28);
+    }
+  });
 });
 
 describe('while a transaction is prepared', () => {

@@ -96,8 +96,8 @@ async function lateness(sync: SyncSpec, source: Source, server: SourceServer): P
   if (!server.seesOpenTransactions)
     return warn(
       'lateness',
-      `the account cannot see open transactions of others: runs read up to 30 s behind the clock, and rows of a transaction that stays open for longer than that and the overlap (${shortest} s) are found by a full run only`,
-      server.grantForOpenTransactions ?? 'schedule a full run',
+      `the account cannot see all open transactions of others: runs read up to 30 s behind the clock, and rows of a transaction that stays open for longer than that and the overlap (${shortest} s) are found by a full run only`,
+      server.grantForOpenTransactions ?? 'schedule a full run; docs/sources.md says what hides transactions',
     );
   const highWatermarks: number[] = [];
   for (const mapping of withCursor) {

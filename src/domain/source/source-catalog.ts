@@ -18,11 +18,11 @@ export interface SourceServer {
   /** A standby lags behind its primary: what was committed there may not be here yet. */
   readonly standby: boolean;
   /**
-   * Whether the account may see the open transactions of others. If not, the high watermark keeps a fixed distance from
+   * Whether the account sees all open transactions of others. If not, the high watermark keeps a fixed distance from
    * the clock, and rows of a transaction that stays open longer may be skipped.
    */
   readonly seesOpenTransactions: boolean;
-  /** What to grant for that; null if the account sees them already, or if nothing can be granted. */
+  /** What to grant for that; null if the account sees them already, or if no grant would help. */
   readonly grantForOpenTransactions: string | null;
 }
 

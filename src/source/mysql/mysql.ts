@@ -84,7 +84,7 @@ export const mysql: Dialect = {
       timeZone: timeZone!,
       standby,
       seesOpenTransactions: sees && !standby,
-      grantForOpenTransactions: sees ? null : `GRANT PROCESS ON *.* TO ${quote(user!)}@${quote(host!)}`,
+      grantForOpenTransactions: sees || standby ? null : `GRANT PROCESS ON *.* TO ${quote(user!)}@${quote(host!)}`,
     };
   },
   changes(database, config) {

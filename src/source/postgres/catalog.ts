@@ -1,13 +1,15 @@
 /** Queries of PostgreSQL's catalogue, whose columns are those of {@link CatalogRows}; without system schemas, our own and partitions. */
 import { FUNCTION_SCHEMA } from './changes/slot-functions.js';
+import { MAY_SEE_TRANSACTIONS, TRANSACTIONS_ARE_HIDDEN } from './high-watermark.js';
 
-/** version, account, clock, time zone, standby, whether the account sees other sessions' transactions */
+/** version, account, clock, time zone, standby, whether the account may see other sessions' transactions, whether some of these are hidden */
 export const SERVER_SQL = `
   SELECT current_setting('server_version'), current_user,
     to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
     (SELECT coalesce(reset_val, setting) FROM pg_settings WHERE name = 'TimeZone'),
     pg_is_in_recovery(),
-    pg_has_role(current_user, 'pg_read_all_stats', 'USAGE')`;
+    ${MAY_SEE_TRANSACTIONS},
+    ${TRANSACTIONS_ARE_HIDDEN}`;
 
 /** The relations of a query; $1 is a JSON list of bare table names, or null for all. */
 const RELATIONS = `

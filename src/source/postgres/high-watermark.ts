@@ -15,16 +15,25 @@ import type { Dialect, Session } from '../dialect.js';
 import { highWatermarkText, UNSEEN_TRANSACTIONS_DELAY } from '../high-watermark-text.js';
 
 const DELAY = `interval '${UNSEEN_TRANSACTIONS_DELAY} seconds'`;
+
+/** Sessions that may write rows. Background workers of extensions do, too, and name their own type. */
+const SESSIONS = `pg_stat_activity WHERE datname = current_database() AND backend_type NOT IN ('autovacuum worker', 'walsender')`;
+
+/** SQL that tells whether the account may see other sessions' transactions. */
+export const MAY_SEE_TRANSACTIONS = `pg_has_role(current_user, 'pg_read_all_stats', 'USAGE')`;
+/**
+ * SQL that tells whether a session has the setting track_activities off, and so does not report its transactions. The account's own
+ * counts: it is off if the setting is that of the server or the database, even where no other session is there yet.
+ */
+export const TRANSACTIONS_ARE_HIDDEN = `EXISTS (SELECT FROM ${SESSIONS} AND state = 'disabled')`;
+
 const HIGH_WATERMARK_SQL = `
   SELECT pg_is_in_recovery()::text, to_char((CASE
     -- A standby does not know the primary's transactions, only how far it has replayed them.
     WHEN pg_is_in_recovery() THEN coalesce(pg_last_xact_replay_timestamp(), pg_postmaster_start_time()) - ${DELAY}
-    WHEN pg_has_role(current_user, 'pg_read_all_stats', 'USAGE') THEN least(
+    WHEN ${MAY_SEE_TRANSACTIONS} AND NOT ${TRANSACTIONS_ARE_HIDDEN} THEN least(
       clock_timestamp(),
-      (SELECT min(xact_start) FROM pg_stat_activity
-       WHERE datname = current_database() AND pid <> pg_backend_pid()
-         -- Background workers of extensions write rows, too, and name their own type.
-         AND backend_type NOT IN ('autovacuum worker', 'walsender')))
+      (SELECT min(xact_start) FROM ${SESSIONS} AND pid <> pg_backend_pid()))
     ELSE clock_timestamp() - ${DELAY}
   END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 

@@ -74,7 +74,9 @@ export const postgres: Dialect = {
   highWatermark: postgresHighWatermark,
   async server(session) {
     const { rows } = await session.run({ sql: SERVER_SQL, bindings: [] });
-    const [version, account, clock, timeZone, standby, sees] = rows[0]!;
+    const [version, account, clock, timeZone, standby, may, hidden] = rows[0]!;
+    // A standby knows nothing of its primary's transactions, whatever is granted there.
+    const canBeSeen = standby === 'f' && hidden === 'f';
     return {
       product: 'PostgreSQL',
       version: version!,
@@ -82,8 +84,8 @@ export const postgres: Dialect = {
       clock: clock!,
       timeZone: timeZone!,
       standby: standby === 't',
-      seesOpenTransactions: sees === 't' && standby === 'f',
-      grantForOpenTransactions: sees === 't' ? null : `GRANT pg_read_all_stats TO ${quote(account!)}`,
+      seesOpenTransactions: canBeSeen && may === 't',
+      grantForOpenTransactions: canBeSeen && may === 'f' ? `GRANT pg_read_all_stats TO ${quote(account!)}` : null,
     };
   },
   changes(database, config) {
