@@ -99,7 +99,7 @@ export function typeOfCode(code: string): ColumnType {
       // The server would write a float with six digits only.
       return { type: kind, databaseType: `float${unsigned}`, select: (sql) => `${sql} * 1e0`, finish: shortestFloat };
     case 'bit':
-      return { type: length === 1 ? 'boolean' : kind, databaseType: `bit(${length})` };
+      return { ...(length === 1 ? BOOLEAN : { type: kind }), databaseType: `bit(${length})`, select: bitsAsNumber };
     case 'datetime':
     case 'timestamp':
     case 'time':
@@ -138,6 +138,14 @@ function textOrBytes(name: string, flags: number, isBytes: boolean, length: numb
 /** Collations ignore case, accents and trailing blanks; bytes do not. */
 const bytesOfText = (sql: string): string => `CAST(CONVERT(${sql} USING utf8mb4) AS BINARY)`;
 
+/** MariaDB sends a column's bits as bytes, but an expression's as digits, and calls both of them bit. */
+const bitsAsNumber = (sql: string): string => `${sql} + 0`;
+
+const BOOLEAN: Pick<ColumnType, 'type' | 'finish'> = {
+  type: 'boolean',
+  finish: (digit) => (digit === '0' ? 'f' : 't'),
+};
+
 /** The shortest text of a double that denotes the same float: `0.1` for `0.10000000149011612`. */
 function shortestFloat(text: string): string {
   const exact = Number(text);
@@ -150,10 +158,8 @@ function shortestFloat(text: string): string {
 
 /** The function that decodes a field's bytes to the text that the product promises. */
 export function decoderOf(packet: FieldPacket): (bytes: Buffer) => string {
-  const { number, flags, isBytes, length } = factsOf(codeOf(packet));
+  const { number, flags, isBytes } = factsOf(codeOf(packet));
   const [name] = TYPES[number] ?? ['unknown'];
-  if (name === 'bit')
-    return length === 1 ? (b) => (b[0] === 1 ? 't' : 'f') : (b) => String(BigInt(`0x${b.toString('hex')}`));
   if (name === 'geometry' || (isBytes && name in BYTES_NAMES)) return (b) => `\\x${b.toString('hex')}`;
   if (name in BYTES_NAMES || name === 'json') return decodeText;
   // The session's zone is UTC; only the column's type says that the value is a point in time.

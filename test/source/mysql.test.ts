@@ -1,0 +1,58 @@
+/** What only MySQL and MariaDB do: values that they send in several forms, and settings of a server that change what is read. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Source } from '../../src/domain/source/source.js';
+import { here, mariadb, mysql, type TestDatabase } from './dialect-databases.js';
+import { open, plan, query, readAll } from './reading.js';
+
+describe.each(here([mariadb, mysql]))('$name', (dialect) => {
+  let database: TestDatabase;
+  let source: Source;
+  beforeAll(async () => {
+    database = await dialect.create();
+    source = open(database.url);
+  });
+  afterAll(async () => {
+    await source?.close();
+    await database?.drop();
+  });
+
+  describe('bits', () => {
+    beforeAll(async () => {
+      await database.run(`CREATE TABLE bits (id int PRIMARY KEY, flag bit(1), flags bit(64))`);
+      await database.run(
+        `INSERT INTO bits VALUES (1, 1, 18446744073709551615), (2, 0, 0), (3, NULL, NULL), (4, 1, 48)`,
+      );
+    });
+
+    it.each([
+      ['COALESCE(flag, flag)', 'COALESCE(flags, flags)'],
+      ['IF(id > 0, flag, NULL)', 'IF(id > 0, flags, NULL)'],
+      ['CASE WHEN id > 0 THEN flag END', 'CASE WHEN id > 0 THEN flags END'],
+      ['flag', 'flags'],
+    ])('have their value where an expression gives them: %s', async (flag, flags) => {
+      const sql = `SELECT id, ${flag} AS flag, ${flags} AS flags FROM bits`;
+      const whole = ['1|t|18446744073709551615', '2|f|0', '3|NULL|NULL', '4|t|48'];
+      expect(await readAll(source, query(sql, ['id', 'flag', 'flags'], ['id']), 3)).toEqual(whole);
+      await database.run(`CREATE OR REPLACE VIEW seen_bits AS ${sql}`);
+      expect(await readAll(source, plan('seen_bits', ['id'], null, ['flag', 'flags']), 3)).toEqual(whole);
+    });
+
+    it('of which a key or a cursor consists have each row read once, in the order of their numbers', async () => {
+      await database.run(`CREATE TABLE bit_keys (flag bit(1) NOT NULL, no bit(8) NOT NULL, PRIMARY KEY (flag, no))`);
+      await database.run(`INSERT INTO bit_keys SELECT i % 2, i FROM ${dialect.numbers(120)}`);
+      const numbers = Array.from({ length: 120 }, (_, i) => i + 1);
+      const even = numbers.filter((i) => i % 2 === 0).map((i) => `f|${i}`);
+      const odd = numbers.filter((i) => i % 2 === 1).map((i) => `t|${i}`);
+      const computed = 'SELECT COALESCE(flag, flag) AS flag, COALESCE(no, no) AS no FROM bit_keys';
+      const columns = ['flag', 'no'];
+      for (const read of [plan('bit_keys', columns), query(computed, columns, columns)])
+        for (const size of [1000, 60, 7, 1]) expect(await readAll(source, read, size)).toEqual([...even, ...odd]);
+      for (const read of [plan('bit_keys', ['no'], 'flag'), query(computed, ['no', 'flag'], ['no'], 'flag')])
+        for (const size of [1000, 7])
+          expect((await readAll(source, read, size)).map((row) => row.split('|').reverse().join('|'))).toEqual([
+            ...even,
+            ...odd,
+          ]);
+    });
+  });
+});
