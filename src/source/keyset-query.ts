@@ -15,7 +15,7 @@ export interface KeysetPlan {
   readonly columns: readonly KeysetColumn[];
   readonly key: readonly KeysetColumn[];
   readonly cursor: KeysetColumn | null;
-  /** Whether the key identifies a row, so that keys which compare equal need no tie-break. */
+  /** Whether the key identifies a row: columns that are ordered as they are need no tie-break then. */
   readonly unique: boolean;
   /** Whether a key that several rows have is read once, and rows without one are left out. */
   readonly distinct: boolean;
@@ -172,10 +172,10 @@ function termsOf(dialect: Dialect, columns: readonly KeysetColumn[], unique: boo
     value: value(column),
     index,
   }));
-  if (unique) return plain;
   const ties = columns.flatMap((column, index): Term[] => {
-    const { tieBreak } = column.type;
-    if (tieBreak === undefined) return [];
+    const { tieBreak, order } = column.type;
+    // Values that a unique key tells apart may be equal in the expression that orders them.
+    if (tieBreak === undefined || (unique && order === undefined)) return [];
     return [
       { sql: tieBreak(columnSql(dialect, column)), value: (text, bind) => tieBreak(value(column)(text, bind)), index },
     ];

@@ -85,8 +85,11 @@ describe('a page', () => {
       };
       return pageQuery(mssql, reading, { ...ALL, after: { cursor: null, key: ['ab'] } }, 10).sql;
     };
-    expect(text(52)).toMatch(
-      /WHERE CONVERT\(nvarchar\(4000\), q\.\[k\]\) > CAST\(0x61006200 AS nvarchar\(4000\)\) ORDER BY CONVERT/,
+    const [k, ab] = ['CONVERT(nvarchar(4000), q.[k])', 'CAST(0x61006200 AS nvarchar(4000))'];
+    const bytes = (sql: string): string => `CONVERT(varbinary(8000), CONVERT(nvarchar(4000), ${sql}))`;
+    // Two varchars that the old collation distinguishes may be equal as nvarchar.
+    expect(text(52)).toContain(
+      `WHERE ${k} >= ${ab} AND (${k} > ${ab} OR (${k} = ${ab} AND ${bytes('q.[k]')} > ${bytes(ab)})) ORDER BY ${k}, ${bytes('q.[k]')}`,
     );
     expect(text(0)).toMatch(/WHERE q\.\[k\] > CAST\(0x61006200 AS nvarchar\(4000\)\) ORDER BY q\.\[k\] $/);
   });

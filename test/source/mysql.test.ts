@@ -55,4 +55,22 @@ describe.each(here([mariadb, mysql]))('$name', (dialect) => {
           ]);
     });
   });
+
+  it.each(['enum', 'set'])(
+    'a unique key of %s has each row read once that only its own collation tells apart',
+    async (type) => {
+      await database.run(
+        `CREATE TABLE cased_${type} (k ${type}('a', 'A', 'b') COLLATE utf8mb4_bin, id int, PRIMARY KEY (k, id))`,
+      );
+      await database.run(`INSERT INTO cased_${type} VALUES ('a', 1), ('A', 1), ('b', 1), ('a', 2), ('A', 2)`);
+      for (const size of [1000, 3, 2, 1])
+        expect((await readAll(source, plan(`cased_${type}`, ['k', 'id']), size)).sort(), `pages of ${size}`).toEqual([
+          'A|1',
+          'A|2',
+          'a|1',
+          'a|2',
+          'b|1',
+        ]);
+    },
+  );
 });
