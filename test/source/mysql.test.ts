@@ -73,4 +73,36 @@ describe.each(here([mariadb, mysql]))('$name', (dialect) => {
         ]);
     },
   );
+
+  describe('whatever the settings of the server', () => {
+    /** What an account without privileges reads while the server has other settings than usual. */
+    async function withSettings(settings: Readonly<Record<string, string>>, read: (reader: Source) => Promise<void>) {
+      const url = new URL(database.url);
+      Object.assign(url, { username: 'reader', password: 'secret' });
+      const reader = open(url.href);
+      try {
+        for (const [name, value] of Object.entries(settings)) await database.run(`SET GLOBAL ${name} = ${value}`);
+        await read(reader);
+      } finally {
+        await reader.close();
+        for (const name of Object.keys(settings)) await database.run(`SET GLOBAL ${name} = DEFAULT`);
+      }
+    }
+
+    beforeAll(async () => {
+      await database.run(`CREATE USER reader@'%' IDENTIFIED BY 'secret'`);
+      await database.run(`GRANT SELECT ON ${new URL(database.url).pathname.slice(1)}.* TO reader@'%'`);
+    });
+
+    it('texts and keys keep all their characters', async () => {
+      const whole = ['>', '@', 'łódź', '😀a', '😁'];
+      await database.run(`CREATE TABLE characters (k varchar(20) COLLATE utf8mb4_bin PRIMARY KEY)`);
+      for (const k of whole) await database.run(`INSERT INTO characters VALUES ('${k}')`);
+      for (const names of ['latin1', 'utf8'])
+        await withSettings({ init_connect: `'SET NAMES ${names}'` }, async (reader) => {
+          for (const size of [1000, 2, 1])
+            expect(await readAll(reader, plan('characters', ['k']), size)).toEqual(whole);
+        });
+    });
+  });
 });

@@ -153,6 +153,8 @@ const SQL_MODE = ['PAD_CHAR_TO_FULL_LENGTH', 'NO_ZERO_IN_DATE', 'NO_ZERO_DATE'].
 
 async function prepareSession(connection: Connection, seconds: number, access: Access): Promise<void> {
   const session = connection.promise();
+  // A server may ignore the character set that the driver asks for, and change it by init_connect.
+  await session.query('SET NAMES utf8mb4 COLLATE utf8mb4_general_ci');
   const [rows] = await session.query({ sql: 'SELECT VERSION()', rowsAsArray: true });
   const isMariaDb = String((rows as unknown as [string][])[0]![0]).includes('MariaDB');
   // Whatever the server's settings: no statement may see an earlier one's snapshot, nor what is not committed.
