@@ -104,5 +104,28 @@ describe.each(here([mariadb, mysql]))('$name', (dialect) => {
             expect(await readAll(reader, plan('characters', ['k']), size)).toEqual(whole);
         });
     });
+
+    it('a key longer than what a server compares has each row read once, in its order', async () => {
+      await database.run(`CREATE TABLE addresses (url text NOT NULL, no int NOT NULL)`);
+      await database.run(
+        `INSERT INTO addresses SELECT CONCAT(REPEAT('x', 3000), 1000 + i * 7 % 60), i FROM ${dialect.numbers(60)}`,
+      );
+      // The least that it can be: a server refuses to sort long keys in it.
+      await withSettings({ sort_buffer_size: '32768' }, async (reader) => {
+        for (const size of [1000, 50, 7]) {
+          const rows = await readAll(reader, plan('addresses', ['url'], null, ['no']), size);
+          expect(rows.map((row) => row.slice(3000, 3004))).toEqual(Array.from({ length: 60 }, (_, i) => `${1000 + i}`));
+        }
+      });
+    });
+
+    it('rows that are looked for by their values are all found', async () => {
+      await database.run(`CREATE TABLE twenty (id int PRIMARY KEY)`);
+      await database.run(`INSERT INTO twenty SELECT i FROM ${dialect.numbers(20)}`);
+      const values = Array.from({ length: 20 }, (_, i) => [String(i + 1)]);
+      await withSettings({ sql_select_limit: '5' }, async (reader) => {
+        expect([...(await reader.readByValues(plan('twenty', ['id']), ['id'], values)).rows]).toEqual(values);
+      });
+    });
   });
 });

@@ -16,6 +16,12 @@ import { milliseconds } from '../../domain/timeouts.js';
 
 /** Characters of a GROUP_CONCAT; the servers truncate longer ones without an error. */
 const GROUP_CONCAT_LENGTH = 64 * 1024 * 1024;
+/** Bytes by which ORDER BY compares texts; those that differ beyond them are in any order, and the next page would skip rows. */
+const SORT_LENGTH = 8 * 1024;
+/** Bytes in which the servers sort, where fifteen of the longest keys must fit: MariaDB's default, since that of MySQL is less. */
+const SORT_BUFFER = 2 * 1024 * 1024;
+/** No limit for statements that have none of their own. */
+const NO_LIMIT = 2n ** 64n - 1n;
 
 /** Throws `config_invalid` for an address that cannot be used, `driver_missing` without its driver; connects at the first statement. */
 export const openMysqlSession = (config: SourceConfig): Session => openSession(config, 'READ ONLY');
@@ -162,7 +168,8 @@ async function prepareSession(connection: Connection, seconds: number, access: A
   await session.query(`SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ, ${access}`);
   await session.query(
     `SET time_zone = '+00:00', lock_wait_timeout = ${seconds}, innodb_lock_wait_timeout = ${seconds},
-     group_concat_max_len = ${GROUP_CONCAT_LENGTH}, sql_mode = ${SQL_MODE},
+     group_concat_max_len = ${GROUP_CONCAT_LENGTH}, sql_mode = ${SQL_MODE}, sql_select_limit = ${NO_LIMIT},
+     max_sort_length = GREATEST(@@max_sort_length, ${SORT_LENGTH}), sort_buffer_size = GREATEST(@@sort_buffer_size, ${SORT_BUFFER}),
      ${isMariaDb ? `max_statement_time = ${seconds}` : `max_execution_time = ${seconds * 1000}`}`,
   );
 }
