@@ -155,6 +155,8 @@ describe('a bound', () => {
     ['real', '0.1', 'CAST(0.1e0 AS real)'],
     ['float', '1e+300', 'CAST(1e+300 AS float)'],
     ['bit', 't', 'CAST(1 AS bit)'],
+    ['bit', 'true', 'CAST(1 AS bit)'],
+    ['bit', 'false', 'CAST(0 AS bit)'],
     ['rowversion', '\\x00000000000007d1', '0x00000000000007d1'],
     [
       'uniqueidentifier',

@@ -1,8 +1,8 @@
 /** What only MySQL and MariaDB do: values that they send in several forms, and settings of a server that change what is read. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Source } from '../../src/domain/source/source.js';
+import type { Source, SourceKey } from '../../src/domain/source/source.js';
 import { here, mariadb, mysql, type TestDatabase } from './dialect-databases.js';
-import { open, plan, query, readAll } from './reading.js';
+import { codeOf, open, plan, query, readAll } from './reading.js';
 
 describe.each(here([mariadb, mysql]))('$name', (dialect) => {
   let database: TestDatabase;
@@ -53,6 +53,27 @@ describe.each(here([mariadb, mysql]))('$name', (dialect) => {
             ...even,
             ...odd,
           ]);
+    });
+
+    it('of a key are found by what an external id has of them', async () => {
+      await database.run(
+        `CREATE TABLE archived (archived bit(1) NOT NULL, id int NOT NULL, PRIMARY KEY (archived, id))`,
+      );
+      await database.run(`INSERT INTO archived VALUES (1, 7), (0, 8), (1, 8)`);
+      const read = plan('archived', ['archived', 'id']);
+      const found = async (values: readonly SourceKey[]) => [
+        ...(await source.readByValues(read, read.key, values)).rows,
+      ];
+      expect(
+        await found([
+          ['true', '7'],
+          ['false', '8'],
+        ]),
+      ).toEqual([
+        ['f', '8'],
+        ['t', '7'],
+      ]);
+      expect(await codeOf(found([['yes', '7']]))).toBe('config_invalid');
     });
   });
 

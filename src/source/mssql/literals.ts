@@ -53,7 +53,9 @@ function expressionOf({ type, databaseType }: ColumnType, given: string): string
         ? as(`${Number(given)}${/e/.test(String(Number(given))) ? '' : 'e0'}`)
         : undefined;
     case 'boolean':
-      return given === 't' || given === '1' ? as('1') : given === 'f' || given === '0' ? as('0') : undefined;
+      // A word where an external id gave the value.
+      if (['t', 'true', '1'].includes(given)) return as('1');
+      return ['f', 'false', '0'].includes(given) ? as('0') : undefined;
     case 'bytes': {
       const digits = hexDigitsOf(given);
       return digits === undefined ? undefined : `0x${digits}`;

@@ -27,8 +27,9 @@ export function literal({ type, databaseType }: ColumnType, text: string): strin
       break;
     }
     case 'boolean':
-      if (text === 't' || text === '1') return '1';
-      if (text === 'f' || text === '0') return '0';
+      // A word where an external id gave the value.
+      if (['t', 'true', '1'].includes(text)) return '1';
+      if (['f', 'false', '0'].includes(text)) return '0';
       break;
     case 'bytes': {
       const digits = hexDigitsOf(text);
