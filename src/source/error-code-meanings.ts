@@ -26,7 +26,9 @@ const BY_NUMBER: Readonly<Record<string, string>> = {
   1064: 'the SQL has a syntax error',
   1142: 'the account lacks the privilege',
   1143: 'the account lacks the privilege',
+  1203: 'the account has as many connections, or has run as many statements, as it may',
   1205: 'the lock wait timed out',
+  1226: 'the account has as many connections, or has run as many statements, as it may',
   1969: 'the statement timeout was exceeded',
   3024: 'the statement timeout was exceeded',
 };

@@ -1,5 +1,5 @@
 /** What only MySQL and MariaDB do: values that they send in several forms, and settings of a server that change what is read. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Source, SourceKey } from '../../src/domain/source/source.js';
 import { here, mariadb, mysql, type TestDatabase } from './dialect-databases.js';
 import { codeOf, open, plan, query, readAll } from './reading.js';
@@ -137,6 +137,23 @@ describe.each(here([mariadb, mysql]))('$name', (dialect) => {
           const rows = await readAll(reader, plan('addresses', ['url'], null, ['no']), size);
           expect(rows.map((row) => row.slice(3000, 3004))).toEqual(Array.from({ length: 60 }, (_, i) => `${1000 + i}`));
         }
+      });
+    });
+
+    it('an account with as many connections as it may have is told so, and that this passes by itself', async () => {
+      await database.run(`CREATE USER busy@'%' IDENTIFIED BY 'secret' WITH MAX_USER_CONNECTIONS 1`);
+      const url = new URL(database.url);
+      Object.assign(url, { username: 'busy', password: 'secret', pathname: '/information_schema' });
+      const [first, second] = [open(url.href), open(url.href)];
+      onTestFinished(async () => {
+        await first.close();
+        await second.close();
+      });
+      await first.describe({ table: 'schemata' });
+      await expect(second.describe({ table: 'schemata' })).rejects.toMatchObject({
+        code: 'source_unreachable',
+        retryable: true,
+        message: expect.stringContaining('the account has as many connections') as string,
       });
     });
 

@@ -24,6 +24,11 @@ const BY_NUMBER: Readonly<Record<number, Class>> = {
   4060: WRONG, // no such database
   18456: WRONG, // password
   18470: WRONG, // account disabled
+  209: WRONG, // an ambiguous column
+  4104: WRONG, // a column of a table that the query does not read
+  8120: WRONG, // a column that is not in GROUP BY
+  8155: WRONG, // a column without a name
+  8156: WRONG, // two columns of one name
   220: WRONG, // a value that a type cannot hold
   241: WRONG, // not a date
   242: WRONG,

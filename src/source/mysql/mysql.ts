@@ -20,6 +20,8 @@ const BY_NUMBER: Readonly<Record<number, Omit<Classified, 'shown'>>> = {
   1054: { code: 'source_relation_missing' }, // column
   1109: { code: 'source_relation_missing' }, // table
   1146: { code: 'source_relation_missing' }, // table
+  1203: { code: 'source_unreachable' }, // too many connections of one account
+  1226: { code: 'source_unreachable' }, // the same, or too many statements within an hour
   1356: { code: 'source_relation_missing' }, // a view over what is gone
   1267: { code: 'config_invalid', unfitValue: true }, // characters that those of the column do not have
   1525: { code: 'config_invalid', unfitValue: true }, // a day that there is not
