@@ -1,6 +1,6 @@
 /** Tells which records have no row in the source any more. */
-import { isSurelyFound, lookUpOf } from '../mapping/compile/external-id-look-up.js';
-import { findRows } from '../reading/find-rows.js';
+import { isSurelyFound } from '../mapping/compile/external-id-look-up.js';
+import { findRows, idLookUpOf } from '../reading/find-rows.js';
 import type { OpenMapping, OpenSync } from './dependencies.js';
 import type { RecordName } from './removal-record.js';
 
@@ -18,7 +18,7 @@ export async function withoutRow<R extends RecordName>(
   mapping: OpenMapping,
   records: readonly R[],
 ): Promise<WithoutRow<R>> {
-  const how = lookUpOf(mapping.spec);
+  const how = await idLookUpOf(sync, mapping);
   const sure = records.filter((r) => how !== null && isSurelyFound(how, r.externalId));
   const unsure = how?.certain === true ? records.filter((r) => !isSurelyFound(how, r.externalId)) : [];
   if (sure.length === 0) return { vanished: [], uncertain: unsure };

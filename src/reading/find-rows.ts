@@ -2,7 +2,7 @@
 import { PartnerSyncError } from '../domain/errors.js';
 import type { MapResult } from '../domain/records/record.js';
 import type { Page, Source, SourceRow } from '../domain/source/source.js';
-import { lookUpOf } from '../mapping/compile/external-id-look-up.js';
+import { lookUpOf, type ExternalIdLookUp } from '../mapping/compile/external-id-look-up.js';
 import type { PreparedMapping } from './prepared-mapping.js';
 import { NO_ROWS, readRowsByValues } from './read-rows-by-values.js';
 
@@ -30,13 +30,26 @@ export async function findRowsIfPossible(...args: Parameters<typeof findRows>): 
   }
 }
 
+/**
+ * How rows are found by their external ids, as far as the types of the columns tell as well. Transforms may make other texts
+ * of the values than those of their types.
+ */
+export async function idLookUpOf(
+  { source }: { readonly source: Pick<Source, 'describe'> },
+  { spec, plan }: Pick<PreparedMapping, 'spec' | 'plan'>,
+): Promise<ExternalIdLookUp | null> {
+  const how = lookUpOf(spec);
+  const isSplit = how !== null && how.certain && how.columns.length > 1;
+  return isSplit ? lookUpOf(spec, await source.describe(plan.relation)) : how;
+}
+
 /** Reads the rows of `ids`. Ids without a row are absent from the result. Throws what the source throws. */
 export async function findRows(
-  sync: { readonly source: Pick<Source, 'readByValues'> },
+  sync: { readonly source: Pick<Source, 'describe' | 'readByValues'> },
   mapping: Pick<PreparedMapping, 'spec' | 'plan' | 'mapper'>,
   ids: readonly string[],
 ): Promise<FoundRows> {
-  const how = lookUpOf(mapping.spec);
+  const how = await idLookUpOf(sync, mapping);
   const values = how === null ? [] : [...new Set(ids)].flatMap(how.values);
   if (how === null || values.length === 0)
     return { page: NO_ROWS, results: [], certain: how?.certain ?? false, unnamed: 0 };

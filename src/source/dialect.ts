@@ -22,6 +22,8 @@ export type Bind = (value: Binding) => string;
 export interface ColumnType {
   readonly type: SourceType;
   readonly databaseType: string;
+  /** Set if values may be of other types than the column. */
+  readonly hasOtherTypes?: true;
   /** Selects the column so that its text is exact, if the plain name does not give that. */
   readonly select?: (name: string) => string;
   /** Orders and compares the column, if the plain name does both differently. */

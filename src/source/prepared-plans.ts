@@ -91,6 +91,7 @@ export const describedColumn = ({ name, type }: KeysetColumn): SourceColumn => (
   name,
   type: type.type,
   databaseType: type.databaseType,
+  ...(type.hasOtherTypes && { hasOtherTypes: true }),
 });
 
 /** Rows of the database as a page: values whose text still differs from the promised form are put right. */

@@ -4,7 +4,7 @@ import type { MappedRecord, MapResult } from '../../src/domain/records/record.js
 import { checkColumns } from '../../src/mapping/compile/check-columns.js';
 import { columnsOf } from '../../src/mapping/compile/read-plan.js';
 import { compileMapping } from '../../src/mapping/compile/compile-mapping.js';
-import { lookUpOf } from '../../src/mapping/compile/external-id-look-up.js';
+import { isSurelyFound, lookUpOf } from '../../src/mapping/compile/external-id-look-up.js';
 import { columns, definition, ENV, FILES, lint, mapper } from './sync-on-disk.js';
 
 const TEXT = { type: 'string' };
@@ -186,6 +186,48 @@ describe('bytes', () => {
     expect(map({ a: '\\x00ff' })).toMatchObject({ kind: 'record', data: { a: '00ff' } });
     for (const a of ['ab', '00ff', 'a\\x00ff', '\\x00ff ', '\\x00f', '\\x00FF'])
       expect(map({ a })).toMatchObject({ code: 'mapping_failed', pointer: '/a', rule: 'bytes' });
+  });
+});
+
+describe('the columns of a template', () => {
+  const [A, B, C] = [
+    'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11',
+    'b1ffcd99-1d2e-4ef8-bb6d-6bb9bd380a22',
+    'c2aade99-3f4a-4ef8-bb6d-6bb9bd380a33',
+  ] as const;
+  const lookUp = async (template: string, types?: Parameters<typeof columns>[0], hasOtherTypes?: true) => {
+    const { sync } = await lint({
+      'people.mapping.yaml': `schema: person\nsource: { table: people }\nkey: [a]\nfields:\n  personId: { template: '${template}' }\n`,
+      'person.schema.json': definition('person', { personId: TEXT }),
+    });
+    const described = types && columns(types).map((column) => ({ ...column, ...(hasOtherTypes && { hasOtherTypes }) }));
+    return lookUpOf(sync!.mappings[0]!, described)!;
+  };
+
+  it('have values of their types: an id is split in no other way', async () => {
+    const three = await lookUp('{a}-{b}-{c}', { a: 'uuid', b: 'uuid', c: 'uuid' });
+    expect(three.values(`${A}-${B}-${C}`)).toEqual([[A, B, C]]);
+    expect(isSurelyFound(three, `${A}-${B}-${C}`)).toBe(true);
+    expect(three.values(`${A.toUpperCase()}-${B}-${C}`)).toHaveLength(1);
+    expect(three.values(`${A}-${B}`)).toEqual([]);
+    const mixed = await lookUp('{a}-{b}-{c}', { a: 'integer', b: 'date', c: 'text' });
+    expect(mixed.values('-7-2024-02-29-x-1')).toEqual([['-7', '2024-02-29', 'x-1']]);
+    expect(mixed.values('7-0044-03-15 BC-x')).toEqual([['7', '0044-03-15 BC', 'x']]);
+    expect(mixed.values('7-infinity-x')).toEqual([['7', 'infinity', 'x']]);
+    const texts = await lookUp('{a}-{b}', { a: 'integer', b: 'text' });
+    expect(texts.values('1-2-3')).toEqual([['1', '2-3']]);
+  });
+
+  it('may have any values if they are texts, if their types are not known, or if the database holds them to none', async () => {
+    const all = [
+      ['a', 'b-1'],
+      ['a-b', '1'],
+    ];
+    expect((await lookUp('{a}-{b}', { a: 'text', b: 'text' })).values('a-b-1')).toEqual(all);
+    expect((await lookUp('{a}-{b}')).values('a-b-1')).toEqual(all);
+    expect((await lookUp('{a}-{b}', { a: 'uuid', b: 'integer' }, true)).values('a-b-1')).toEqual(all);
+    const unsure = await lookUp('{a}-{b}-{c}', { a: 'text', b: 'text', c: 'text' });
+    expect(isSurelyFound(unsure, `${A}-${B}-${C}`)).toBe(false);
   });
 });
 

@@ -343,6 +343,23 @@ it('refuses to guess which rows are gone if they cannot be found by their extern
   expect(await shop.stored('customer', 'c1')).toMatchObject({ name: 'Anna' });
 });
 
+it('finds which rows are gone by ids that are made of three UUIDs, which contain the dash that joins them', async () => {
+  const joined = customers(`{ ${MARK} }`)
+    .replace('key: [id]', 'key: [a, b, c]')
+    .replace('customerId: id', "customerId: { template: '{a}-{b}-{c}' }");
+  const shop = await shopForTest({ files: files(undefined, { 'customers.mapping.yaml': joined }) });
+  for (const name of ['a', 'b', 'c'])
+    await shop.source.query(`ALTER TABLE shop.customers ADD ${name} uuid NOT NULL DEFAULT gen_random_uuid()`);
+  await fill(shop, 10);
+  await shop.run();
+  const [row] = await shop.source.query<{ id: string }>(
+    `DELETE FROM shop.customers WHERE id = 7 RETURNING concat_ws('-', a, b, c) AS id`,
+  );
+
+  expect(await mirror(shop)).toMatchObject({ outcome: 'complete', removals: [{ state: 'done', records: 1 }] });
+  expect(await gone(shop)).toEqual([row!.id]);
+});
+
 it('says that no mapping has a use for mode mirror', async () => {
   const shop = await shopForTest();
   const run = await shop.start('sync', { sync: SYNC, mode: 'mirror' });

@@ -5,9 +5,9 @@ import type { SourceKey } from '../../domain/source/source.js';
 import { rowOutcomesOf, type RowOutcome } from '../../ledger/outcomes/row-outcomes.js';
 import { isRowKnown, postponed, type QueuedRecord, type QueuedRow } from '../../ledger/waiting/index.js';
 import { recordKey } from '../../ledger/record-key.js';
-import { isSurelyFound, lookUpOf } from '../../mapping/compile/external-id-look-up.js';
+import { isSurelyFound } from '../../mapping/compile/external-id-look-up.js';
 import { resultsOf, withResults, type Chunk } from '../../reading/chunk.js';
-import { findRowsIfPossible } from '../../reading/find-rows.js';
+import { findRowsIfPossible, idLookUpOf } from '../../reading/find-rows.js';
 import { readChunkByValues } from '../../reading/read-chunk-by-values.js';
 import { childGivenUp } from '../chunk/new-dead-letters.js';
 import { deliverChunk } from '../chunk/deliver-chunk.js';
@@ -132,7 +132,7 @@ async function rowsAnew({ deps, sync, mapping }: PartitionContext, due: readonly
   const readSeqEnd = await deps.ledger.nextReadSeq();
   if (withIds === null) return { chunk, unsearched: missed };
   const elsewhere = withIds.filter((result) => !found.has(sourceKeyText(result)));
-  const how = lookUpOf(mapping.spec);
+  const how = await idLookUpOf(sync, mapping);
   // A key of another version of the mapping finds no row, whether or not there is one.
   const isSearched = ({ sourceKey, externalId }: QueuedRow): boolean =>
     isRowKey(mapping, sourceKey) || (how !== null && isSurelyFound(how, externalId));

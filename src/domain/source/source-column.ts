@@ -23,4 +23,6 @@ export interface SourceColumn {
   readonly type: SourceType;
   /** The database's own name of the type, for messages: `numeric(12,2)`. */
   readonly databaseType: string;
+  /** Set if values may be of other types than the column: in SQLite, a column of integers may contain texts. */
+  readonly hasOtherTypes?: true;
 }

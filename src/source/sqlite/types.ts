@@ -41,6 +41,7 @@ export function typeOfDeclared(declared: string): ColumnType {
   return {
     type,
     databaseType: declared === '' ? 'no declared type' : declared.toLowerCase(),
+    hasOtherTypes: true,
     ...(type === 'boolean' ? { finish: booleanText } : {}),
     // Without an affinity a number never equals a bound text, so both are compared as texts.
     ...(affinityOf(name) === 'none' ? { order: (sql: string) => `CAST(${sql} AS TEXT)` } : {}),

@@ -43,6 +43,14 @@ export function catalogue(at: Opened): void {
       expect(await at.source.tables(['no_such_table'])).toEqual([]);
     });
 
+    it('tells whether the values of a column may be of another type than its own', async () => {
+      await at.database.run('CREATE TABLE held (a integer, b varchar(10))');
+      const described = await at.source.describe({ table: 'held' });
+      expect(described.map(({ hasOtherTypes }) => hasOtherTypes === true)).toEqual(
+        Array(2).fill(dialect.name === 'SQLite'),
+      );
+    });
+
     it('lists the tables of a database of many within the statement timeout', async () => {
       const database = await dialect.create();
       onTestFinished(() => database.drop());
