@@ -1,6 +1,6 @@
 /** Whether records may still be as files made them that were changed since. */
 import { expect, it } from 'vitest';
-import { ledgerForTests } from './ledger-for-tests.js';
+import { ledgerForTests, record } from './ledger-for-tests.js';
 import { newRun } from './new-partition.js';
 
 const the = ledgerForTests();
@@ -49,6 +49,53 @@ it('is so after a run in mode live that was stopped while it read every row', as
   await the.ledger.partitions.plan(run, mappingId, [whole]);
   await the.ledger.runs.end(run, 'incomplete');
   expect(await the.ledger.runs.hasRecordsOfEarlierFiles('shop', 'v4')).toBe(true);
+});
+
+it('is so after a run with other files that has failed, if it had sent records by then', async () => {
+  const { partitions, runs } = the.ledger;
+  await ended('v6', null, {}, 'full');
+  const failed = async (work: (partition: string) => Promise<unknown>): Promise<void> => {
+    const run = await newRun(the.ledger, { kind: 'sync', mode: 'full', mappingVersion: 'v7', input: { sync: 'shop' } });
+    const mappingId = await the.ledger.ids.mappingId('shop', 'customers');
+    await partitions.plan(run, mappingId, [{ ...BOUNDS, cursorFrom: null, movesPosition: true }]);
+    await work((await partitions.planned(run, mappingId))[0]!.id);
+    await runs.end(run, 'failed');
+  };
+
+  await failed(async () => {});
+  expect(await runs.hasRecordsOfEarlierFiles('shop', 'v6')).toBe(false);
+
+  await failed(async (partition) => the.claim(await partitions.acquire(partition), [record('a', '1')]));
+  expect(await runs.hasRecordsOfEarlierFiles('shop', 'v6')).toBe(true);
+  await ended('v6', null, {}, 'full');
+  expect(await runs.hasRecordsOfEarlierFiles('shop', 'v6')).toBe(false);
+
+  // Its batches are removed long before its counts.
+  await failed((partition) =>
+    the.database.query(
+      'INSERT INTO partner_sync.partition_counts (partition_id, tenant_id, accepted) VALUES ($1, 1, 2)',
+      [partition],
+    ),
+  );
+  expect(await runs.hasRecordsOfEarlierFiles('shop', 'v6')).toBe(true);
+});
+
+it('is so until a run has read all rows of every mapping, and skipped none', async () => {
+  await ended('v8', null);
+  const skipping = await newRun(the.ledger, {
+    kind: 'sync',
+    mode: 'full',
+    mappingVersion: 'v9',
+    input: { sync: 'shop' },
+  });
+  await the.ledger.runs.noteSkipped(skipping, [{ mapping: 'orders', code: 'source_changed', message: 'skipped' }]);
+  await the.ledger.runs.end(skipping, 'incomplete');
+  expect(await the.ledger.runs.hasRecordsOfEarlierFiles('shop', 'v9')).toBe(true);
+
+  const whole = await newRun(the.ledger, { kind: 'sync', mode: 'full', mappingVersion: 'v9', input: { sync: 'shop' } });
+  await the.ledger.runs.noteSkipped(whole, []);
+  await the.ledger.runs.end(whole, 'complete');
+  expect(await the.ledger.runs.hasRecordsOfEarlierFiles('shop', 'v9')).toBe(false);
 });
 
 const newIncrementalRun = (mappingVersion: string): Promise<string> =>

@@ -287,15 +287,20 @@ const RECORD_READ = `
 
 /**
  * Whether a run with other files has ended since one with these began that has read all rows. Files may have been changed back.
+ * One that has failed counts if it had sent records by then, as far as its batches or their counts are still there.
  *
- * A run has read all rows if it was asked for all mappings, and read none of them only in part, from its position on, or only the
- * changed rows.
+ * A run has read all rows if it was asked for all mappings, skipped none, and read none of them only in part, from its position on,
+ * or only the changed rows.
  * With changed rows beside it, what was left to load is all that runs with the same files had not read.
  */
 const HAS_RECORDS_OF_EARLIER_FILES = `
-  WITH ended AS (SELECT * FROM runs WHERE sync = :sync AND ended_at IS NOT NULL AND outcome <> 'failed')
-  SELECT EXISTS (SELECT FROM ended WHERE mapping_version <> :version AND ended_at > coalesce((
-    SELECT max(started_at) FROM ended WHERE mapping_version = :version AND kind = 'sync' AND mode <> 'sample' AND input->'mappings' IS NULL
+  WITH ended AS (SELECT * FROM runs WHERE sync = :sync AND ended_at IS NOT NULL)
+  SELECT EXISTS (SELECT FROM ended WHERE mapping_version <> :version AND (outcome <> 'failed' OR EXISTS (
+    SELECT FROM partitions p WHERE p.run_id = ended.id AND (EXISTS (SELECT FROM batches b WHERE b.partition_id = p.id)
+      OR EXISTS (SELECT FROM partition_counts c WHERE c.partition_id = p.id AND c.accepted > 0))
+  )) AND ended_at > coalesce((
+    SELECT max(started_at) FROM ended WHERE mapping_version = :version AND outcome <> 'failed' AND kind = 'sync' AND mode <> 'sample'
+      AND input->'mappings' IS NULL AND coalesce(json_array_length(skipped), 0) = 0
       -- Old runs have no partitions any more.
       AND (mode IN ('full', 'mirror') OR EXISTS (SELECT FROM partitions p WHERE p.run_id = ended.id AND p.kind = 'planned'))
       AND NOT EXISTS (SELECT FROM partitions p WHERE p.run_id = ended.id AND (
