@@ -3,11 +3,15 @@ import { mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import BetterSqlite, { type Database } from 'better-sqlite3';
+import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Source } from '../../src/domain/source/source.js';
 import { isHere } from '../here.js';
 import { sqlite, type TestDatabase } from './dialect-databases.js';
 import { ALL, open, plan, readAll } from './reading.js';
+
+const SECONDS = `strftime('%Y-%m-%dT%H:%M:%S', 'now')`;
+const ISO_NOW = `strftime('%Y-%m-%dT%H:%M:%fZ', 'now')`;
 
 describe.skipIf(!isHere('SQLite')).each([sqlite])('$name', ({ create }) => {
   let database: TestDatabase;
@@ -52,6 +56,59 @@ describe.skipIf(!isHere('SQLite')).each([sqlite])('$name', ({ create }) => {
     await database.run('DELETE FROM sentinels WHERE id <> 2');
     expect(await source.highWatermark(read)).toMatch(/^\d{4}-\d\d-\d\d$/);
   });
+
+  it.each([
+    ['as CURRENT_TIMESTAMP and as toISOString() write it', `datetime('now')`, ISO_NOW, '0000-00-00T00:00:00.000Z'],
+    ['as a number', `datetime('now')`, `unixepoch('now')`, '0000000000'],
+    ['as nothing', `datetime('now')`, `''`, '""'],
+    ['with the day first', `datetime('now')`, `strftime('%d/%m/%Y %H:%M', 'now')`, '00/00/0000 00:00'],
+    ['with the day first, the 20th', `datetime('now')`, `'20/1/2026'`, '00/0/0000'],
+    ['without a time', `datetime('now')`, `date('now')`, '"0000-00-00"'],
+    ['without seconds', `datetime('now')`, `strftime('%Y-%m-%d %H:%M', 'now', '-1 hour')`, '"0000-00-00 00:00"'],
+    ['with a zone', `datetime('now')`, `datetime('now', '-2 hours') || '-02:00'`, '0000-00-00 00:00:00-00:00'],
+    ['with UTC in two ways', `${SECONDS} || 'Z'`, `${SECONDS} || '+00:00'`, '0000-00-00T00:00:00+00:00'],
+    ['otherwise for the first time in days', `datetime('now', '-9 days')`, ISO_NOW, '0000-00-00T00:00:00.000Z'],
+  ])('refuses a cursor that another row has %s, by which rows would never be read', async (_, one, other, shown) => {
+    for (const [i, type] of ['datetime', 'text', ''].entries()) {
+      await database.run(
+        `DROP TABLE IF EXISTS mixed_${i}; CREATE TABLE mixed_${i} (id int PRIMARY KEY, at ${type}); CREATE INDEX mixed_at_${i} ON mixed_${i} (at);
+         INSERT INTO mixed_${i} VALUES (1, ${one}), (2, ${other})`,
+      );
+      const high = source.highWatermark({ ...plan(`mixed_${i}`, ['id'], 'at'), cursorZone: 'UTC' });
+      await expect(high, type).rejects.toMatchObject({
+        code: 'config_invalid',
+        message: expect.stringContaining(shown) as string,
+      });
+    }
+  });
+
+  it('takes dates of long ago, and any number of digits of a second, for one format of a cursor', async () => {
+    await database.run(
+      `CREATE TABLE of_old (id int PRIMARY KEY, at datetime);
+       INSERT INTO of_old VALUES (1, '0000-00-00 00:00:00'), (2, '1900-01-01'), (3, '1998-12-31T00:00:00Z'), (6, '1999-12-31 00:00:00'),
+         (4, datetime('now')), (5, strftime('%Y-%m-%d %H:%M:%f', 'now'))`,
+    );
+    const read = { ...plan('of_old', ['id'], 'at'), cursorZone: 'UTC' };
+    expect(await source.highWatermark(read)).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
+  });
+
+  it.each(['', 'Z', '+00:00'])(
+    'takes a high watermark above which each later time is, however many digits it has, before "%s"',
+    async (suffix) => {
+      await database.run('DROP TABLE IF EXISTS digits; CREATE TABLE digits (id int PRIMARY KEY, at text)');
+      const read = { ...plan('digits', ['id'], 'at'), cursorZone: 'UTC' };
+      for (const latest of ['', '.9', '.123', '.123456']) {
+        await database.run(
+          `DELETE FROM digits; INSERT INTO digits VALUES (1, strftime('%Y-%m-%dT%H:%M:%S', 'now', '-1 minute') || '${latest}${suffix}'),
+             (2, strftime('%Y-%m-%dT%H:%M:%S', 'now', '-2 minutes') || '${suffix}')`,
+        );
+        const high = await source.highWatermark(read);
+        const now = Temporal.Now.instant().toString({ fractionalSecondDigits: 9 });
+        for (const length of [19, 21, 22, 23, 26, 29])
+          expect(now.slice(0, length) + suffix >= high, `${now} at ${length} ${high}`).toBe(true);
+      }
+    },
+  );
 
   it.each([
     ['is no valid text', `('a'), (CAST(x'c3' AS text)), (CAST(x'c8' AS text))`, 'is not valid text'],
