@@ -49,6 +49,14 @@ export interface RawPage<R extends Rows = readonly SourceRow[]> {
   readonly fields: readonly RawField[];
   /** Rows were left out, because the page was over its budget. */
   readonly cut?: boolean;
+  /** What {@link PageOptions.lookUp} asks for was not there. */
+  readonly notFound?: boolean;
+}
+
+/** Asks for a row of a page by values of it; the query has the page's columns. */
+export interface LookUp {
+  readonly index: number;
+  readonly query: Query;
 }
 
 /** How a page that may be large is read. */
@@ -57,6 +65,11 @@ export interface PageOptions {
   readonly name?: string;
   /** About this many characters are kept in memory; rows beyond them are dropped and {@link RawPage.cut} is set. */
   readonly budget?: number;
+  /**
+   * The row of the page that is looked up, in the page's transaction, if it has one to be looked up. Only a database that keeps values of
+   * any type in any column has to: elsewhere, a value that was read is always found.
+   */
+  readonly lookUp?: (page: Pick<RawPage, 'rows' | 'cut'>) => LookUp | null;
 }
 
 /** A pool of read-only sessions. It throws the driver's own errors, which {@link Dialect.classify} understands. */

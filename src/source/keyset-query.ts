@@ -78,7 +78,7 @@ export const countQuery = (dialect: Dialect, plan: KeysetPlan, column: KeysetCol
   );
 
 /** The columns by which the plan's rows are ordered. */
-const readingOrder = ({ key, cursor }: KeysetPlan): readonly KeysetColumn[] =>
+export const readingOrder = ({ key, cursor }: KeysetPlan): readonly KeysetColumn[] =>
   cursor === null ? key : [cursor, ...key.filter((k) => k.name !== cursor.name)];
 
 /** The WHERE clause of the bounds, with a blank before it; empty if there are none. */

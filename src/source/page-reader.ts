@@ -5,6 +5,7 @@ import { relationName, type ConnectedDatabase } from './connected-database.js';
 import type { ColumnType, RawPage } from './dialect.js';
 import { pageQuery } from './keyset-query.js';
 import { MAX_PAGE_CHARACTERS, type PageFacts } from './page-sizer.js';
+import { lookUpLast } from './look-up-last.js';
 import { keyUnusable, pageOf, type PreparedPlan, type PreparedPlans } from './prepared-plans.js';
 import { withSourceErrors } from './source-error.js';
 
@@ -54,6 +55,7 @@ export class PageReader {
       rows = truncateRows(rows, complete);
     }
     refuseRepeat(plan, bounds, rows);
+    if (raw.notFound === true) throw keyUnusable(plan, NOT_FOUND);
     return pageOf(prepared, rows);
   }
 
@@ -65,6 +67,7 @@ export class PageReader {
     const options = {
       ...(whereIn === undefined && { name: `${prepared.id}_${given.join('')}` }),
       ...(budget !== undefined && { budget }),
+      lookUp: lookUpLast(dialect, prepared, rows),
     };
     try {
       return await withSourceErrors(dialect, `reading ${relationName(prepared.relation)}`, () =>
@@ -101,9 +104,10 @@ function refuseRepeat(plan: ReadPlan, { after }: ReadBounds, rows: Rows): void {
   const isBound = (row: SourceRow): boolean =>
     (after.cursor === null || value(row, plan.cursor!) === after.cursor) &&
     plan.key.every((name, i) => value(row, name) === after.key[i]);
-  if (isBound(rows.at(0)!) || isBound(last))
-    throw keyUnusable(plan, 'the database does not find a row by the text of its key');
+  if (isBound(rows.at(0)!) || isBound(last)) throw keyUnusable(plan, NOT_FOUND);
 }
+
+const NOT_FOUND = 'the database does not find a row by the text of its key';
 
 /** The next page begins after the key of this one's last row, and would skip a row with the same key. */
 function refuseTie(plan: ReadPlan, { key, cursor }: PreparedPlan, last?: SourceRow, next?: SourceRow): void {

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import type { Source } from '../../src/domain/source/source.js';
 import { isHere } from '../here.js';
 import { sqlite, type TestDatabase } from './dialect-databases.js';
-import { ALL, open, plan, readAll } from './reading.js';
+import { ALL, open, plan, query, readAll } from './reading.js';
 
 const SECONDS = `strftime('%Y-%m-%dT%H:%M:%S', 'now')`;
 const ISO_NOW = `strftime('%Y-%m-%dT%H:%M:%fZ', 'now')`;
@@ -117,6 +117,32 @@ describe.skipIf(!isHere('SQLite')).each([sqlite])('$name', ({ create }) => {
     const table = `odd_${name.replaceAll(' ', '_')}`;
     await database.run(`CREATE TABLE ${table} (id text PRIMARY KEY); INSERT INTO ${table} VALUES ${values}`);
     await expect(readAll(source, plan(table, ['id']), 100)).rejects.toThrow(reason);
+  });
+
+  it.each([
+    ['bytes in a column without a type', '', `(x'0197'), (x'01aa'), (x'02'), (x'7a'), ('m')`],
+    ['bytes in a copy of a table', 'AS SELECT', ''],
+    ['large numbers in a column without a type', '', '(1e21), (1), (15), (100), (19), (2), (1.5e21), (3)'],
+    ['numbers in a column of bytes', 'blob', '(1), (2), (3), (10), (11)'],
+    ['bytes in a column of texts', 'text', `(x'61'), ('a'), ('b'), ('c'), (x'62')`],
+    ['bytes in a column of UUIDs', 'uuid', `(x'0197'), (x'01aa'), (x'02'), (x'7a')`],
+    ['hexadecimal digits in a column of numbers', 'integer', `('0x10'), (17), (18), ('0a'), ('b')`],
+    ['an infinite number as text', 'decimal(9, 2)', `('Infinity'), (17), (18), ('z'), (9e999)`],
+    ['texts in a column of booleans', 'boolean', `('t'), (1), (0), ('f'), ('x')`],
+  ])('skips and repeats no row whose key is not of the type of its column: %s', async (name, type, values) => {
+    const table = name.replaceAll(/\W/g, '_');
+    await database.run(
+      type === 'AS SELECT'
+        ? `CREATE TABLE ${table} AS SELECT CAST(char(i + 64) AS blob) AS id FROM ${sqlite.numbers(9)}`
+        : `CREATE TABLE ${table} (id ${type} NOT NULL UNIQUE); INSERT INTO ${table} VALUES ${values}`,
+    );
+    const all = await readAll(source, query(`SELECT rowid AS n FROM ${table}`, ['n'], ['n']), 100);
+    for (const limit of [1, 2, 3, 100]) {
+      const ends = async (page: number): Promise<void> => expect(page, 'pages').toBeLessThan(20);
+      const read = await readAll(source, plan(table, ['id']), limit, ALL, ends).catch((error: unknown) => error);
+      if (read instanceof Error) expect(read, String(limit)).toMatchObject({ code: 'source_key_unusable' });
+      else expect(read, String(limit)).toHaveLength(all.length);
+    }
   });
 
   it('gives each row its own text if a row is written while texts that are not UTF-8 are read again', async () => {

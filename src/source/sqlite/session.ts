@@ -1,6 +1,7 @@
 /** An SQLite file, opened read-only. The driver is synchronous: a long query blocks its thread. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import knexLibrary from 'knex';
 import type SqliteDatabase from 'better-sqlite3';
 import type { Database, Statement } from 'better-sqlite3';
@@ -9,7 +10,7 @@ import type { SourceRow } from '../../domain/source/source.js';
 import { sqliteFileOf } from '../../domain/source/source-address.js';
 import type { SourceConfig } from '../../domain/sync/sync.js';
 import { decodeText } from '../decode-text.js';
-import type { Binding, PageOptions, RawPage, Session } from '../dialect.js';
+import type { Binding, PageOptions, Query, RawPage, Session } from '../dialect.js';
 import { loadDriver } from '../load-driver.js';
 import { connectionsInUse, SILENT, withConnection } from '../knex-pool.js';
 import { affinityOf, typeOfDeclared } from './types.js';
@@ -42,7 +43,7 @@ function openSession(config: SourceConfig, readonly: boolean): Session {
     acquireConnectionTimeout: milliseconds('sourcePool'),
   });
   return {
-    async run({ sql, bindings }, { budget = Infinity }: PageOptions = {}) {
+    async run({ sql, bindings }, { budget = Infinity, lookUp }: PageOptions = {}) {
       // A file that was moved away would be read on through the connections that have it open.
       if (!existsSync(filename))
         throw new PartnerSyncError(
@@ -51,7 +52,7 @@ function openSession(config: SourceConfig, readonly: boolean): Session {
         );
       // In a transaction, so that a second read of the same rows finds them as they were.
       return withConnection(knex, (db: Database) =>
-        db.transaction(() => (readonly ? runOn : runAny)(db, sql, bindings, budget))(),
+        db.transaction(() => (readonly ? runOn : runAny)(db, sql, bindings, budget, lookUp))(),
       );
     },
     typesOf: (codes) => Promise.resolve(new Map(codes.map((code) => [code, typeOfDeclared(code)]))),
@@ -106,7 +107,13 @@ function runAny(db: Database, sql: string, bindings: readonly Binding[], budget:
   return { rows: [], fields: [] };
 }
 
-function runOn(db: Database, sql: string, bindings: readonly Binding[], budget: number): RawPage {
+function runOn(
+  db: Database,
+  sql: string,
+  bindings: readonly Binding[],
+  budget: number,
+  lookUp?: PageOptions['lookUp'],
+): RawPage {
   const statement = db.prepare(sql).raw(true).safeIntegers(true);
   const values: Value[][] = [];
   let left = budget;
@@ -122,12 +129,22 @@ function runOn(db: Database, sql: string, bindings: readonly Binding[], budget: 
   const fields = statement.columns().map(({ name, type }) => ({ name, code: (type ?? '').toUpperCase() }));
   const isText = fields.map(({ code }) => affinityOf(code) === 'text');
   const rows = values.map((row) => row.map((value, i) => textOf(value, isText[i]!)));
-  return {
+  const page: RawPage = {
     rows: doubtful ? withExactText(db, statement, bindings, rows) : rows,
     fields,
     // The row that exceeded the budget is complete and kept.
     cut: left < 0,
   };
+  const asked = lookUp?.(page) ?? null;
+  return { ...page, notFound: asked !== null && !isFound(db, asked.query, values[asked.index]!) };
+}
+
+/** Whether a query finds the row with just these values: one with other values may have the same texts. */
+function isFound(db: Database, { sql, bindings }: Query, row: readonly Value[]): boolean {
+  const found = db.prepare(sql).raw(true).safeIntegers(true);
+  for (const other of found.iterate(...bindings) as Iterable<Value[]>)
+    if (row.every((value, i) => isDeepStrictEqual(value, other[i]))) return true;
+  return false;
 }
 
 function textOf(value: Value, isText: boolean): string | null {

@@ -29,8 +29,11 @@ function bound({ type }: ColumnType, text: string): string | bigint | number | B
   if (type === 'boolean') return text === 't' ? 1n : text === 'f' ? 0n : text;
   if (type !== 'integer' && type !== 'decimal' && type !== 'float') return text;
   if (/^-?\d{1,18}$/.test(text) || isInt64(text)) return BigInt(text);
-  return text.trim() !== '' && !Number.isNaN(Number(text)) ? Number(text) : text;
+  return NUMBER.test(text) ? Number(text) : text;
 }
+
+/** As the driver writes numbers. Number() also takes texts that SQLite keeps as texts, such as 0x10. */
+const NUMBER = /^-?(\d+(\.\d+)?(e[+-]?\d+)?|Infinity)$/i;
 
 const isInt64 = (text: string): boolean => /^-?\d{19}$/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text);
 
