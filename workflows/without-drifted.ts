@@ -18,9 +18,10 @@ export async function withoutDrifted(
   opened: OpenedRun,
   { continues, acceptChanges = false }: RunInput,
 ): Promise<CheckedRun> {
-  const { runId, sync, polled } = opened;
-  const accept = acceptChanges;
-  return without(opened, continues ?? (await detectSchemaDrift({ runId, sync, mappings: polled, accept })));
+  if (continues !== undefined) return without(opened, continues);
+  const { runId, sync, polled, schemaNotes = [] } = opened;
+  const drift = await detectSchemaDrift({ runId, sync, mappings: polled, accept: acceptChanges });
+  return without(opened, { ...drift, notes: [...schemaNotes, ...drift.notes] });
 }
 
 /** The run without the mappings that are skipped. */

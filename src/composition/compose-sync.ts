@@ -13,7 +13,7 @@ import type { SyncLimits } from '../platform/sync-limits.js';
 import type { Chunk } from '../reading/chunk.js';
 import { prepareMapping } from '../reading/prepared-mapping.js';
 import type { OpenReader } from '../reading/reader.js';
-import type { Ids } from '../ledger/mappings/ids.js';
+import type { IdsView } from '../ledger/mappings/ids.js';
 
 /**
  * A sync whose source is open. Its runs share the source, the limits and, unless tenants are listed in the source, the
@@ -30,7 +30,7 @@ export interface ComposedSync {
 }
 
 /** The part of the ledger that identifies mappings. */
-export type MappingIds = Pick<Ids, 'mappingId'>;
+export type MappingIds = Pick<IdsView, 'mappingId'>;
 
 /** Runs whose compiled mappings are kept, if each run reads the list of tenants again. */
 const RUNS_KEPT = 8;
@@ -69,7 +69,7 @@ export function composeSync(
     );
     const mapping = async (name: string): Promise<OpenMapping> => {
       const mappingSpec = spec.mappings.find((m) => m.name === name)!;
-      const mappingId = await (await mappingIds()).mappingId(spec.name, name);
+      const mappingId = await (await mappingIds()).mappingId(spec.name, name, mappingSpec.schema.name);
       return {
         ...prepareMapping(mappingSpec, await tenant()),
         ...shared.get(name)!,

@@ -42,7 +42,7 @@ export const NOT_FORGOTTEN: Readonly<Record<string, string>> = {
   'it names what files declare: a sync, a mapping, a schema definition, columns, fields':
     'seen_columns.relation seen_columns.columns senders.sync sync_rates.sync alerts.sync awaited_syncs.sync ' +
     'schedules.id schedules.sync schedules.name alert_deliveries.sync schema_definitions.name ' +
-    'schema_definitions.definition audit.sync mappings.sync mappings.name mappings.id_rule runs.sync sync_files.sync sync_files.files ' +
+    'schema_definitions.definition audit.sync mappings.sync mappings.name mappings.id_rule mappings.schema_name runs.sync sync_files.sync sync_files.files ' +
     'sync_leases.sync sync_days.sync dead_letters.pointer removal_plans.action ' +
     'change_feeds.sync change_feeds.name fed_mappings.feed fed_mappings.reads',
   'it names the platform or what it has made':

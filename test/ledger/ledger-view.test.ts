@@ -35,7 +35,7 @@ it('refuses a newer ledger', async () => {
 it('inserts nothing when it looks up unknown mappings and tenants', async () => {
   await makeLedger();
   const view = await openLedgerView(database.url);
-  expect(await view.ids.mappingId('shop', 'customers')).toBe(0);
+  expect(await view.ids.mappingId('shop', 'customers', 'customer')).toBe(0);
   expect(await view.ids.tenantIds(['north'])).toEqual(new Map());
   expect(await view.acceptedHashes.page(0, FIRST_PLACE, null)).toEqual({ acceptedHashes: [], next: null });
   await view.close();

@@ -11,6 +11,7 @@ import { keptFiles } from '../../mapping/kept-files.js';
 import { runningOrder } from '../../mapping/order/running-order.js';
 import type { Dependencies } from '../dependencies.js';
 import { endAbandoned, type RunWorkflows } from './end-abandoned.js';
+import { forgetOtherSchemas } from './other-schemas.js';
 import { validatedMappings, connectedMappings, modeOf } from './run-request.js';
 
 /**
@@ -45,6 +46,7 @@ export async function openRun(
       removing.map(({ name }) => name),
     );
   }
+  const schemaNotes = await forgetOtherSchemas(deps, run, spec);
   const isOnlyRun = (await deps.ledger.runs.notEnded(spec.name)).every(({ id }) => id === run.id);
   // Limits that somebody set during an earlier run were for that run; a backfill that they slow down goes on under them.
   if (kind === 'sync' && input.continues === undefined && isOnlyRun) await deps.ledger.fleet.setRate(spec.name, null);
@@ -63,6 +65,7 @@ export async function openRun(
     sync: spec.name,
     mode,
     polled: order.flatMap((stage) => stage.full).filter((name) => connected.has(name)),
+    ...(schemaNotes.length > 0 && { schemaNotes }),
     waitForPending: spec.upload.waitForPending,
     failOn: spec.failOn,
     manyTenants: isRunMode(mode) && hasManyTenants(spec.tenant),

@@ -53,6 +53,8 @@ export interface OpenedRun {
    * references, since parents are fetched and children become ready.
    */
   readonly polled: readonly string[];
+  /** A note for each mapping that fills another schema than before; absent if there are none. */
+  readonly schemaNotes?: readonly MappingNote[];
   /** Seconds for which the run polls records that the platform keeps pending, before it ends with them waiting. */
   readonly waitForPending: number;
   readonly failOn: FailOn;

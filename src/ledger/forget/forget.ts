@@ -71,8 +71,10 @@ export interface Forget {
   /**
    * Removes it, unless a run of the sync is working or a batch with such a record is open; of whole mappings, whose batches nobody
    * polls any more, if the platform may still apply it. The audit gets the counts, and neither the record nor the tenant.
+   *
+   * @param run the run that does so before it sends anything, and so is not in its own way
    */
-  forget(what: Forgetting, actor: Actor): Promise<Forgotten>;
+  forget(what: Forgetting, actor: Actor, run?: string): Promise<Forgotten>;
 }
 
 export function openForget(knex: Knex): Forget {
@@ -80,12 +82,12 @@ export function openForget(knex: Knex): Forget {
     mappingsOf: async (sync) =>
       (await knex('mappings').where({ sync }).orderBy('id').select<{ name: string }[]>('name')).map(({ name }) => name),
     known: async (what) => look(knex, what, await placesOf(knex, what)),
-    forget: (what, actor) =>
+    forget: (what, actor, run) =>
       inTransaction(knex, async (trx) => {
         const places = await placesOf(trx, what);
         // In the order of their numbers. From now on no run sends a record of these mappings or plans to.
         for (const id of places.mappings) await trx.raw('SELECT pg_advisory_xact_lock(?, ?)', [CLAIM_LOCK, id]);
-        const found = await look(trx, what, places);
+        const found = await look(trx, what, places, run);
         if (found.obstacles.length > 0) return found;
         await remove(trx, what, places);
         const { sync, tenant, externalId, mappings } = what;
@@ -136,7 +138,7 @@ async function placesOf(knex: Knex, { sync, tenant, externalId, mappings, schema
   };
 }
 
-async function look(knex: Knex, { sync }: Forgetting, places: Places): Promise<Forgotten> {
+async function look(knex: Knex, { sync }: Forgetting, places: Places, run?: string): Promise<Forgotten> {
   const count = async (rows: string): Promise<number> => {
     const { rows: found } = await knex.raw<{ rows: [{ n: number }] }>(
       `SELECT count(*)::float8 AS n FROM ${rows}`,
@@ -163,13 +165,17 @@ async function look(knex: Knex, { sync }: Forgetting, places: Places): Promise<F
   const openBatches = areWhole(places) ? knownRows.KEPT_BATCHES : knownRows.OPEN_BATCHES;
   const { rows } = await knex.raw<{ rows: (Omit<Obstacle, 'since'> & { since: Date })[] }>(
     `SELECT 'run' AS kind, id::text AS run, started_at AS since, 'working' AS state, 1 AS count
-     FROM runs WHERE sync = :sync AND ended_at IS NULL
+     FROM runs WHERE sync = :sync AND ended_at IS NULL AND id IS DISTINCT FROM CAST(:run AS bigint)
      UNION ALL
      SELECT 'batch', run_id::text, min(intended_at), state, count(*)::int FROM ${openBatches} GROUP BY run_id, state
      UNION ALL
      SELECT 'batch', run_id::text, min(since), 'in doubt', count(*)::int FROM ${knownRows.DOUBTS} AND until > now() GROUP BY run_id
      ORDER BY 3`,
-    { ...bindingsOf({ ...places, sync }), keptFor: seconds('longestPending') + seconds('clocksApart') },
+    {
+      ...bindingsOf({ ...places, sync }),
+      run: run ?? null,
+      keptFor: seconds('longestPending') + seconds('clocksApart'),
+    },
   );
   const obstacles = rows.map(({ since, ...obstacle }) => ({ ...obstacle, since: since.toISOString() }));
   return { known, obstacles, waitingChildren: await ofRecord(knownRows.WAITING_CHILDREN) };
@@ -232,5 +238,5 @@ async function removeMappings(trx: Knex, places: Places): Promise<void> {
   await trx('seen_columns').whereIn('mapping_id', places.mappings).delete();
   await trx('mappings')
     .whereIn('id', places.mappings)
-    .update({ id_rule: null, ids_changed_at: null, read_until: null });
+    .update({ id_rule: null, ids_changed_at: null, schema_name: null, read_until: null });
 }

@@ -12,6 +12,10 @@ export interface Ids {
   keepRecords(mappingId: number, keep: boolean): Promise<void>;
   /** Records what the external ids of the mapping are made of from now on. */
   noteIdRule(mappingId: number, rule: string): Promise<void>;
+  /** The name of the schema that each mapping of the sync has filled, by the mapping's name; those that no run has begun with are left out. */
+  filledSchemas(sync: string): Promise<ReadonlyMap<string, string>>;
+  /** Records which schema the mapping fills from now on. */
+  noteSchema(mappingId: number, schema: string): Promise<void>;
   /** Records which mappings the sync has: nobody reads the others any more, so that they do not lag either. */
   keepMappings(sync: string, names: readonly string[]): Promise<void>;
   /**
@@ -26,7 +30,10 @@ export interface Ids {
 }
 
 /** The methods that write nothing. */
-export type IdsView = Omit<Ids, 'keepRecords' | 'noteIdRule' | 'keepMappings'>;
+export interface IdsView extends Pick<Ids, 'tenantIds' | 'tenantsByNumber'> {
+  /** The number of a mapping that fills this schema. */
+  mappingId(sync: string, mapping: string, schema: string): Promise<number>;
+}
 
 export function openIds(knex: Knex): Ids {
   const mappings = new Map<string, number>();
@@ -77,6 +84,16 @@ export function openIds(knex: Knex): Ids {
         { id, rule },
       );
     },
+    async filledSchemas(sync) {
+      const rows = await knex('mappings')
+        .where({ sync })
+        .whereNotNull('schema_name')
+        .select<{ name: string; schema_name: string }[]>('name', 'schema_name');
+      return new Map(rows.map((row) => [row.name, row.schema_name]));
+    },
+    async noteSchema(id, schema) {
+      await knex('mappings').where({ id }).update({ schema_name: schema });
+    },
     keepRecords: (id, keep) =>
       inTransaction(knex, async (trx) => {
         await trx('mappings').where({ id, keeps_records: !keep }).update({ keeps_records: keep });
@@ -85,10 +102,17 @@ export function openIds(knex: Knex): Ids {
   };
 }
 
-/** Gives no new numbers: a mapping that no run has seen is 0, which no row has, and unknown tenants are left out. */
+/**
+ * Gives no new numbers: a mapping that no run has seen is 0, which no row has, and unknown tenants are left out. So is one that has filled
+ * another schema until now: the next run forgets what is known of it.
+ */
 export const openIdsView = (knex: Knex): IdsView => ({
-  async mappingId(sync, mapping) {
-    return (await knex('mappings').where({ sync, name: mapping }).first<{ id: number } | undefined>('id'))?.id ?? 0;
+  async mappingId(sync, mapping, schema) {
+    const known = await knex('mappings')
+      .where({ sync, name: mapping })
+      .whereRaw('coalesce(schema_name, ?) = ?', [schema, schema])
+      .first<{ id: number } | undefined>('id');
+    return known?.id ?? 0;
   },
   async tenantIds(platformIds) {
     const rows = await knex('tenants')

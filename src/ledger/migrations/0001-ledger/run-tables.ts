@@ -10,6 +10,8 @@ export const RUN_TABLES = `
     -- before; NULL if they never were, or all records have been looked through since, and those with earlier ids marked.
     id_rule text,
     ids_changed_at timestamptz,
+    -- The name of the schema definition that its records were sent to; NULL before a run has begun with it.
+    schema_name text,
     -- What the source had by this moment was read, and each row of it has an outcome, by a run that has ended; NULL before
     -- the first one.
     read_until timestamptz,
