@@ -131,8 +131,8 @@ export const PLANTED_BUGS = {
   ],
   'the position moves past what was read': [
     'src/delivery/run/partitions-of.ts',
-    'const changed = { ...BY_CURSOR, movesPosition: true, cursorFrom: position, cursorBefore };',
-    'const changed = { ...BY_CURSOR, movesPosition: true, cursorFrom: position, cursorBefore: null };',
+    'const changed = { ...BY_CURSOR, movesPosition: true, reads, cursorFrom, cursorBefore };',
+    'const changed = { ...BY_CURSOR, movesPosition: true, reads, cursorFrom, cursorBefore: null };',
   ],
   'a short page counts as the last one': [
     'src/reading/read-chunks.ts',

@@ -26,15 +26,16 @@ export function earliestLocalTime(instant: Temporal.Instant, zone: string): Temp
 export const WESTERNMOST = '-12:00';
 
 /**
- * The moment that a high watermark stands for: the beginning of a date, or a local time of `zone` unless anything follows
+ * The moment that a value of a cursor stands for: the beginning of a date, or a local time of `zone` unless anything follows
  * the time, which is UTC then. null if it is neither date nor time.
  */
-export function momentOf(highWatermark: string, zone: string | undefined): Date | null {
-  const [, day, time, utc] = /^(\d{4}-\d\d-\d\d)(?:[ T]([\d:.]+)(.*))?$/.exec(highWatermark) ?? [];
+export function momentOf(cursor: string, zone: string | undefined): Date | null {
+  const [, day, time, utc] = /^(\d{4}-\d\d-\d\d)(?:[ T]([\d:.]+)(.*))?$/.exec(cursor) ?? [];
   if (day === undefined) return null;
-  const local = Temporal.PlainDateTime.from(`${day}T${time ?? '00:00'}`);
+  const local = localTime(`${day}T${time ?? '00:00'}`);
+  if (local === null) return null;
   const timeZone = time === undefined ? (zone ?? WESTERNMOST) : utc === '' ? (zone ?? 'UTC') : 'UTC';
-  return new Date(local.toZonedDateTime(timeZone).epochMilliseconds);
+  return new Date(local.toZonedDateTime(timeZone, { disambiguation: 'earlier' }).epochMilliseconds);
 }
 
 const BOUND = /^(\d{4}-\d\d-\d\d)(?:[ T]([\d:.]+) ?(Z|[+-][\d:]+)?)?$/i;
@@ -74,18 +75,23 @@ export function cursorBoundText(text: string, like: string, zone: string | null,
 export function timestampMinus(text: string, seconds: number, zone: string | null): string {
   const head = LOCAL.exec(text)?.[0];
   if (head === undefined) return text;
-  let local: Temporal.PlainDateTime;
-  try {
-    local = Temporal.PlainDateTime.from(head.replace(' ', 'T'));
-  } catch {
-    return text;
-  }
+  const local = localTime(head.replace(' ', 'T'));
+  if (local === null) return text;
   let back = local.subtract({ seconds });
   if (zone !== null) {
     const real = local.toZonedDateTime(zone, { disambiguation: 'earlier' }).subtract({ seconds }).toPlainDateTime();
     if (Temporal.PlainDateTime.compare(real, back) < 0) back = real;
   }
   return timestampText(back, head) + text.slice(head.length);
+}
+
+/** null if no calendar has it, such as a zero date of MySQL. */
+function localTime(text: string): Temporal.PlainDateTime | null {
+  try {
+    return Temporal.PlainDateTime.from(text);
+  } catch {
+    return null;
+  }
 }
 
 /** `time` in the format of `like`: a date, or date and time with a blank or T and as many digits of a second. Never rounded up. */

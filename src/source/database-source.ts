@@ -140,11 +140,15 @@ export class DatabaseSource implements Source {
     return this.#database.session.close();
   }
 
+  /** The cursor's column as it is now: the rows' bounds are written in its type, so a plan from before it was altered is forgotten. */
   async #cursorOf(plan: ReadPlan): Promise<CursorColumn> {
     if (plan.cursor === null)
       throw new PartnerSyncError('config_invalid', `${relationName(plan.relation)} has no cursor`);
+    const [column] = await this.#database.columnsOf(plan.relation, [plan.cursor]);
+    const { type } = column!;
     const { cursor } = await this.#plans.of(plan);
+    if (cursor!.type.databaseType !== type.databaseType) this.#plans.forget(plan);
     const from = fromClause(this.#database.dialect, plan.relation);
-    return { ...cursor!.type, name: plan.cursor, zone: plan.cursorZone ?? null, from };
+    return { ...type, name: plan.cursor, zone: plan.cursorZone ?? null, from };
   }
 }

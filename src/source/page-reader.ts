@@ -23,7 +23,7 @@ export class PageReader {
   readPage(plan: ReadPlan, bounds: ReadBounds, limit: number): Promise<Page> {
     return this.#database.retry(
       async () => {
-        const page = await this.#readOnce(plan, bounds, limit);
+        const page = await this.#readOnce(plan, bounds, limit).catch(nullIfUnfit);
         if (page !== null) return page;
         this.#plans.forget(plan);
         return (await this.#readOnce(plan, bounds, limit))!;
@@ -108,6 +108,12 @@ function refuseRepeat(plan: ReadPlan, { after }: ReadBounds, rows: Rows): void {
 }
 
 const NOT_FOUND = 'the database does not find a row by the text of its key';
+
+/** A bound may be of another type than the plan was prepared with: another process has noticed that the column was altered. */
+function nullIfUnfit(error: unknown): null {
+  if (error instanceof PartnerSyncError && error.details['unfitValue'] === true) return null;
+  throw error;
+}
 
 /** The next page begins after the key of this one's last row, and would skip a row with the same key. */
 function refuseTie(plan: ReadPlan, { key, cursor }: PreparedPlan, last?: SourceRow, next?: SourceRow): void {

@@ -8,11 +8,14 @@ import { newRun } from '../ledger/new-partition.js';
 
 const the = ledgerForTests();
 
+const READ = { relation: { query: 'SELECT 1' }, cursor: 'changed' };
+
 /** A sync whose source has a higher high watermark, and more partitions, each time it is asked. */
 async function growingSource(ledger: () => Ledger = () => the.ledger, feed: string | null = null) {
   let asked = 0;
   const source = {
     hasNull: () => Promise.resolve(false),
+    describe: () => Promise.resolve([{ name: 'changed', type: 'bytes', databaseType: 'rowversion' }]),
     cursorMinus: (_plan: unknown, cursor: string, seconds: number) => Promise.resolve(`${cursor} - ${seconds}`),
     highWatermark: () => Promise.resolve(String(++asked)),
     splitKeys: () => {
@@ -22,7 +25,7 @@ async function growingSource(ledger: () => Ledger = () => the.ledger, feed: stri
   };
   const spec = {
     options: { ledger: 'full' },
-    relation: { query: 'SELECT 1' },
+    relation: READ.relation,
     cursor: { column: 'changed', overlap: 60 },
     feed,
     schema: { externalIdField: 'customerId' },
@@ -36,7 +39,7 @@ async function growingSource(ledger: () => Ledger = () => the.ledger, feed: stri
       Promise.resolve({
         source,
         spec: { name: 'shop', version: 'v1', guard: null },
-        mapping: () => Promise.resolve({ mappingId: the.mappingId, spec, plan: {} }),
+        mapping: () => Promise.resolve({ mappingId: the.mappingId, spec, plan: READ }),
       }),
   } as unknown as Dependencies;
   const runId = await newRun(the.ledger, { kind: 'sync', mode: 'incremental' });
@@ -89,13 +92,14 @@ it('reads as far in both passes if the attempt that planned them died on its way
 });
 
 it('reads the overlap first, by itself and without moving the position, which must not go back', async () => {
-  const { plan, boundsOf } = await growingSource();
-  const { id, runId } = await the.newPartition();
+  const before = await growingSource();
+  await before.plan('incremental', false);
   await the.database.query(
-    `INSERT INTO partner_sync.positions (mapping_id, cursor, run_id) SELECT mapping_id, '100', $2
-     FROM partner_sync.partitions WHERE id = $1`,
-    [id, runId],
+    `INSERT INTO partner_sync.positions (mapping_id, cursor, reads, run_id) SELECT mapping_id, '100', reads, run_id
+     FROM partner_sync.partitions WHERE run_id = $1`,
+    [before.runId],
   );
+  const { plan, boundsOf } = await growingSource();
 
   const { partitions, concurrency } = await plan('incremental', false);
 

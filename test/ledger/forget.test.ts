@@ -230,7 +230,7 @@ describe('of a mapping as a whole', () => {
     const plan = await the.ledger.removals.open(await run(() => Promise.resolve()), mappingId, '{}');
     await the.ledger.removals.decide(plan, 'empty', { records: 0, accepted: 3 });
     await the.database.query(
-      `INSERT INTO partner_sync.positions SELECT $1, '2026-01-01', max(id) FROM partner_sync.runs`,
+      `INSERT INTO partner_sync.positions SELECT $1, '2026-01-01', 'at', max(id) FROM partner_sync.runs`,
       [mappingId],
     );
     await the.database.query(

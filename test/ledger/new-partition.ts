@@ -30,7 +30,7 @@ export async function newPartitionOf(
 ): Promise<AcquiredPartition> {
   const runId = run ?? (await newRun(ledger));
   const bounds = { cursorFrom: null, cursorBefore: null, afterKey: null, throughKey: null, externalIds: null };
-  await ledger.partitions.plan(runId, mappingId, [{ ...bounds, byCursor: true, movesPosition }]);
+  await ledger.partitions.plan(runId, mappingId, [{ ...bounds, byCursor: true, movesPosition, reads: 'at' }]);
   const [planned] = await ledger.partitions.planned(runId, mappingId);
   return ledger.partitions.acquire(planned!.id);
 }

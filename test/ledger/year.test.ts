@@ -63,9 +63,9 @@ const A_WEEK = `
     FROM generate_series($2::timestamptz, $2::timestamptz + interval '7 days' - interval '1 second', $4::interval) AS t
     RETURNING id, started_at
   ), parted AS (
-    INSERT INTO partner_sync.partitions (run_id, mapping_id, kind, no, by_cursor, moves_position, cursor_from,
+    INSERT INTO partner_sync.partitions (run_id, mapping_id, kind, no, by_cursor, moves_position, reads, cursor_from,
       cursor_before, resume_cursor, resume_key, done, fencing_token, started_at, updated_at)
-    SELECT id, $5, 'planned', no, true, no = 1, started_at::text, started_at::text, started_at::text, ARRAY[id::text],
+    SELECT id, $5, 'planned', no, true, no = 1, CASE no WHEN 1 THEN md5('') END, started_at::text, started_at::text, started_at::text, ARRAY[id::text],
       true, 1, started_at, started_at
     FROM begun, generate_series(0, 1) AS no RETURNING id, run_id, no, started_at
   ), counted AS (

@@ -34,7 +34,7 @@ it('does not move the position past a failed chunk, even if the next one was del
   });
   const mappingId = await ledger.ids.mappingId(SYNC, 'customers');
   const bounds = { cursorFrom: null, cursorBefore: null, afterKey: null, throughKey: null, externalIds: null };
-  await ledger.partitions.plan(runId, mappingId, [{ ...bounds, byCursor: true, movesPosition: true }]);
+  await ledger.partitions.plan(runId, mappingId, [{ ...bounds, byCursor: true, movesPosition: true, reads: 'at' }]);
   const [partition] = await ledger.partitions.planned(runId, mappingId);
   const ref = { runId, sync: SYNC, mapping: 'customers', partitionId: partition!.id };
   const { signal } = new AbortController();

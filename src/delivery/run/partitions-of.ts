@@ -4,11 +4,12 @@ import type { RunInput } from '../../domain/run/run.js';
 import type { RowPosition, ReadPlan, SourceKey, SourceType } from '../../domain/source/source.js';
 import { seconds } from '../../domain/timeouts.js';
 import { quoted } from '../../domain/values/quoted.js';
-import { ofKeyRange, type NewPartition } from '../../ledger/runs/partitions.js';
+import { ofKeyRange, type NewPartition, type Position } from '../../ledger/runs/partitions.js';
 import { EVERYTHING } from '../../reading/read-bounds.js';
 import { inKeyOrder, keyIn } from '../../reading/reading-order.js';
 import { cursorBoundText, momentOf } from '../../source/cursor-time.js';
 import type { OpenMapping, OpenSync } from '../dependencies.js';
+import { cursorPosition } from '../cursor-position.js';
 
 /** Rows of one key partition: large enough that dispatching it costs little, small enough to spread over workers. */
 const ROWS_PER_PARTITION = 250_000;
@@ -22,7 +23,7 @@ const BY_CURSOR = { ...ALL_BY_KEY, byCursor: true };
 /**
  * What a run that begins now reads of the mapping.
  *
- * @param position the cursor value up to which incremental runs have read; null if there was none
+ * @param position up to where incremental runs have read; null if there was none
  * @throws PartnerSyncError `config_invalid` if rows have no value in the cursor, `input_invalid` if a key bound does
  *   not fit the mapping's key
  */
@@ -30,7 +31,7 @@ export async function partitionsOf(
   { source }: Pick<OpenSync, 'source'>,
   mapping: Pick<OpenMapping, 'plan' | 'spec'>,
   { mode, input }: { readonly mode: string; readonly input: RunInput },
-  position: string | null,
+  position: Position | null,
 ): Promise<NewPartition[]> {
   const { plan, spec } = mapping;
   if (input.limit !== undefined) return firstRows(source, plan, input.limit);
@@ -92,14 +93,16 @@ export const isReadInOrder = ({ cursor, feed }: OpenMapping['spec'], mode: strin
  */
 async function sincePosition(
   source: OpenSync['source'],
-  { plan, spec }: Pick<OpenMapping, 'plan' | 'spec'>,
-  position: string | null,
+  mapping: Pick<OpenMapping, 'plan' | 'spec'>,
+  stored: Position | null,
   overlap: number,
 ): Promise<NewPartition[]> {
+  const { plan, spec } = mapping;
+  const { reads, cursor: cursorFrom } = await cursorPosition(source, mapping, stored);
   const cursorBefore = await source.highWatermark(plan);
-  const changed = { ...BY_CURSOR, movesPosition: true, cursorFrom: position, cursorBefore };
+  const changed = { ...BY_CURSOR, movesPosition: true, reads, cursorFrom, cursorBefore };
   return [
-    ...(await overlapOf(source, plan, position, overlap)),
+    ...(await overlapOf(source, plan, cursorFrom, overlap)),
     ...(await aboveHighWatermark(source, plan, cursorBefore, spec.options.ledger)),
     changed,
   ];

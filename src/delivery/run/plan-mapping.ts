@@ -102,7 +102,7 @@ async function planRead(
   const position = await partitions.position(mappingId);
   const found = await partitionsOf(sync, mapping, plan, position);
   const read = {
-    expectedRows: await expectedRows(sync, mapping, plan, position),
+    expectedRows: await expectedRows(sync, mapping, plan, found),
     isComplete: isRunMode(plan.mode) && plan.input.limit === undefined,
     highWatermarkAt: highWatermarkAt(mapping, plan.mode, found),
     loads: fed !== null,
@@ -135,10 +135,10 @@ async function expectedRows(
   { source }: OpenSync,
   { spec }: OpenMapping,
   { mode, input }: PlanInput,
-  position: string | null,
+  partitions: readonly NewPartition[],
 ): Promise<number | null> {
   if (input.externalIds !== undefined) return input.externalIds.length;
-  const isWhole = input.limit === undefined && (mode === 'incremental' ? position === null : isRunMode(mode));
+  const isWhole = input.limit === undefined && isRunMode(mode) && partitions.at(-1)?.cursorFrom === null;
   if (!isWhole || !('table' in spec.relation)) return null;
   const [table] = await source.tables([spec.relation.table]);
   return table?.estimatedRows ?? null;

@@ -25,6 +25,7 @@ import { deliverFirstPassOfRows } from '../chunk/deliver-rows.js';
 import { sentRecordsOf } from '../chunk/sent-records-of.js';
 import type { Dependencies, OpenMapping, OpenSync } from '../dependencies.js';
 import { acquirePartition, type PartitionContext } from '../partition-context.js';
+import { cursorPosition } from '../cursor-position.js';
 import { timeSlice } from '../time-slice.js';
 import { recoverPartition } from '../upload/recover-partition.js';
 import { smallTenants } from './small-tenants.js';
@@ -155,16 +156,17 @@ const WHOLE_TABLE = '*';
 async function newRows(
   deps: Dependencies,
   sync: OpenSync,
-  { mappingId, plan, spec }: OpenMapping,
+  mapping: OpenMapping,
   { from }: SmallTenantsPartition,
 ): Promise<ReadBounds | null> {
+  const { mappingId, plan, spec } = mapping;
   // What is new is told by the feed, key by key.
   const fed = spec.feed === null ? null : await deps.ledger.feeds.mapping(mappingId);
   if (fed?.loaded === true && !fed.isLoading) return null;
   if (spec.cursor === null) return from === null ? EVERYTHING : null;
-  const position = await deps.ledger.partitions.position(mappingId);
+  const position = await cursorPosition(sync.source, mapping, await deps.ledger.partitions.position(mappingId));
   const cursorBefore = await sync.source.highWatermark(plan);
-  return { ...EVERYTHING, cursorFrom: from ?? position, cursorBefore };
+  return { ...EVERYTHING, cursorFrom: from ?? position.cursor, cursorBefore };
 }
 
 /** Whether the next round may succeed where this one has failed. */

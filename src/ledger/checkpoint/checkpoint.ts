@@ -109,9 +109,9 @@ async function moveResumePoint(trx: Knex, partition: AcquiredPartition, point: R
 /** Moves the mapping's position, if the partition is read for that. */
 async function movePosition(trx: Knex, { id }: AcquiredPartition, cursor: string): Promise<void> {
   await trx.raw(
-    `INSERT INTO positions (mapping_id, cursor, run_id)
-     SELECT mapping_id, :cursor, run_id FROM partitions WHERE id = :id AND moves_position
-     ON CONFLICT (mapping_id) DO UPDATE SET cursor = excluded.cursor, run_id = excluded.run_id`,
+    `INSERT INTO positions (mapping_id, cursor, reads, run_id)
+     SELECT mapping_id, :cursor, reads, run_id FROM partitions WHERE id = :id AND moves_position
+     ON CONFLICT (mapping_id) DO UPDATE SET cursor = excluded.cursor, reads = excluded.reads, run_id = excluded.run_id`,
     { id, cursor },
   );
 }

@@ -13,10 +13,19 @@ export interface NewPartition extends Omit<ReadBounds, 'after'> {
   readonly byCursor: boolean;
   /** Whether reading it moves the mapping's position, from which the next incremental run begins. */
   readonly movesPosition: boolean;
+  /** What the position is one of, if the partition moves it ({@link Position.reads}). */
+  readonly reads?: string;
   /** The key after which it begins; null: at the first key. */
   readonly afterKey: SourceKey | null;
   /** Instead of bounds: the external ids to read. */
   readonly externalIds: readonly string[] | null;
+}
+
+/** How far incremental runs have read a mapping. */
+export interface Position {
+  readonly cursor: string;
+  /** What the cursor is a value of, as a hash; a position in anything else does not count (src/delivery/cursor-position.ts). */
+  readonly reads: string;
 }
 
 /** A partition as one attempt has acquired it; the fencing token tells this attempt from later ones. */
@@ -108,8 +117,8 @@ export interface Partitions {
   acquire(partitionId: string): Promise<AcquiredPartition>;
   /** Records that the partition is read to its end. Throws `fenced_off`. */
   finish(partition: AcquiredPartition): Promise<void>;
-  /** The cursor value up to which incremental runs have read the mapping; null before the first one. */
-  position(mappingId: number): Promise<string | null>;
+  /** Up to where incremental runs have read the mapping; null before the first one. */
+  position(mappingId: number): Promise<Position | null>;
   /**
    * Id of the run's partition for rows that are read by their keys, again or as parents; it has no bounds and no resume point. From
    * now on the run counts as one that reads the mapping.
@@ -234,8 +243,8 @@ export function openPartitions(knex: Knex): Partitions {
     async position(mappingId) {
       const row = await knex('positions')
         .where({ mapping_id: mappingId })
-        .first<{ cursor: string } | undefined>('cursor');
-      return row?.cursor ?? null;
+        .first<Position | undefined>('cursor', 'reads');
+      return row ?? null;
     },
   };
 }
@@ -284,6 +293,7 @@ async function insertPlanned(
       no,
       by_cursor: p.byCursor,
       moves_position: p.movesPosition,
+      reads: p.reads ?? null,
       cursor_from: p.cursorFrom,
       cursor_before: p.cursorBefore,
       after_key: p.afterKey,

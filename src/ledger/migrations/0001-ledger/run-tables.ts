@@ -108,6 +108,8 @@ export const RUN_TABLES = `
     no integer NOT NULL DEFAULT 0,
     by_cursor boolean NOT NULL,
     moves_position boolean NOT NULL,
+    -- If it moves the position: positions.reads.
+    reads text,
     -- What is read: cursor_from <= cursor < cursor_before, after_key < key <= through_key (of dead letters: their ids;
     -- of changed rows: their seq), or these external ids.
     cursor_from text,
@@ -198,6 +200,8 @@ export const RUN_TABLES = `
   CREATE TABLE positions (
     mapping_id smallint PRIMARY KEY REFERENCES mappings,
     cursor text NOT NULL,
+    -- What the cursor is a value of: a hash of table or query, column, type and zone (src/delivery/cursor-position.ts).
+    reads text NOT NULL,
     run_id bigint NOT NULL REFERENCES runs
   );
   -- Retention deletes runs and partitions. Without an index, the check of each foreign key would read its whole table
