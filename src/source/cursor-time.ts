@@ -68,11 +68,17 @@ export function cursorBoundText(text: string, like: string, zone: string | null,
 }
 
 /**
+ * Before it, cursors do not tell when rows changed: they contain the least value of a type, or a program's zero time, such as
+ * 0001-01-01. Earlier values may be none of the type (SQL Server's smalldatetime begins in this year).
+ */
+const FIRST_YEAR = 1900;
+
+/**
  * The text of a timestamp, moved back by `seconds` and in its own format. With a `zone`, at least that many real seconds
  * of its local time: a change of the clocks does not shorten them. What is no timestamp (infinity, a zero date) is
- * returned unchanged.
+ * returned unchanged. null for what is before {@link FIRST_YEAR}.
  */
-export function timestampMinus(text: string, seconds: number, zone: string | null): string {
+export function timestampMinus(text: string, seconds: number, zone: string | null): string | null {
   const head = LOCAL.exec(text)?.[0];
   if (head === undefined) return text;
   const local = localTime(head.replace(' ', 'T'));
@@ -82,6 +88,7 @@ export function timestampMinus(text: string, seconds: number, zone: string | nul
     const real = local.toZonedDateTime(zone, { disambiguation: 'earlier' }).subtract({ seconds }).toPlainDateTime();
     if (Temporal.PlainDateTime.compare(real, back) < 0) back = real;
   }
+  if (back.year < FIRST_YEAR) return null;
   return timestampText(back, head) + text.slice(head.length);
 }
 

@@ -79,7 +79,7 @@ export class DatabaseSource implements Source {
     return this.#database.attempt('taking the high watermark', () => dialect.highWatermark(session, cursor));
   }
 
-  async cursorMinus(plan: ReadPlan, cursor: string, seconds: number): Promise<string> {
+  async cursorMinus(plan: ReadPlan, cursor: string, seconds: number): Promise<string | null> {
     const { type, zone } = await this.#cursorOf(plan);
     // Whatever the column is declared as: in SQLite, times are texts.
     return timestampMinus(cursor, seconds, type === 'timestamptz' ? null : zone);

@@ -1,5 +1,6 @@
 /** Which stored position an incremental run begins at, and which ones say nothing of what it reads. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { partitionsOf } from '../../src/delivery/run/partitions-of.js';
 import { cursorPosition } from '../../src/delivery/cursor-position.js';
 import type { OpenMapping } from '../../src/delivery/dependencies.js';
 import type { Position } from '../../src/ledger/runs/partitions.js';
@@ -7,7 +8,7 @@ import type { ReadPlan, Source } from '../../src/domain/source/source.js';
 import { here, TEST_DIALECTS, type TestDatabase } from '../source/dialect-databases.js';
 import { ALL, open, plan, query, readAll } from '../source/reading.js';
 
-describe.each(here(TEST_DIALECTS))('$name', ({ create, instant, local, name }) => {
+describe.each(here(TEST_DIALECTS))('$name', ({ create, instant, local, name, now }) => {
   let database: TestDatabase;
   let source: Source;
   beforeAll(async () => {
@@ -72,6 +73,29 @@ describe.each(here(TEST_DIALECTS))('$name', ({ create, instant, local, name }) =
     // Neither date nor time.
     for (const cursor of ['infinity', '0000-00-00 00:00:00', '\\x00000000000007d1'])
       expect(await after(orders, orders, cursor)).toBe(cursor);
+  });
+
+  it('reads again from the first row where an overlap would reach back to before the first year', async () => {
+    await database.run(
+      `INSERT INTO orders (id, at, made, day) VALUES (1, '0001-01-01 00:00:00', ${now}, '0001-01-01')`,
+    );
+    for (const cursor of ['at', 'day']) {
+      const read = { ...plan('orders', ['id'], cursor), cursorZone: 'UTC' };
+      const [first] = await readAll(source, read, 5);
+      const spec = {
+        name: 'orders',
+        cursor: { column: cursor, overlap: 86_400 },
+        feed: null,
+        options: { ledger: 'full' },
+      };
+      const mapping = { plan: read, spec } as unknown as OpenMapping;
+      const run = { mode: 'incremental', input: { sync: 'shop' } };
+      const partitions = await partitionsOf({ source }, mapping, run, await reached(read, first!.split('|')[1]!));
+      const pages = partitions.map(({ cursorFrom, cursorBefore }) =>
+        readAll(source, read, 5, { ...ALL, cursorFrom, cursorBefore }),
+      );
+      expect((await Promise.all(pages)).flat()).toContain(first);
+    }
   });
 
   // In SQLite, the type of a column cannot be altered.

@@ -108,7 +108,7 @@ async function sincePosition(
   ];
 }
 
-/** The rows shortly before the position; none if it is not a point in time. */
+/** The rows shortly before the position, or all before it if it is that of a zero time; none if it is not a point in time. */
 async function overlapOf(
   source: OpenSync['source'],
   plan: ReadPlan,
@@ -136,7 +136,7 @@ async function aboveHighWatermark(
   if (passed === null) return [];
   const clock = Date.parse((await source.server()).clock);
   const behind = Math.ceil((clock - passed.getTime()) / 1000);
-  const ahead = (by: number): Promise<string> => source.cursorMinus(plan, highWatermark, -by);
+  const ahead = (by: number): Promise<string | null> => source.cursorMinus(plan, highWatermark, -by);
   const upToClock = { cursorFrom: highWatermark, cursorBefore: await ahead(behind) };
   const farAhead = { cursorFrom: await ahead(behind + seconds('cursorAhead')), cursorBefore: null };
   const isBehind = behind > seconds('highWatermarkBehind') && ledger === 'full';

@@ -111,8 +111,11 @@ export interface Source {
   countByValue(plan: ReadPlan, column: string, bounds: ReadBounds): Promise<readonly ValueCount[]>;
   /** Whether some row has NULL in the column. */
   hasNull(plan: ReadPlan, column: string): Promise<boolean>;
-  /** `cursor`, in its own format, moved back by `seconds`, or ahead if they are negative; a value that is not a point in time stays as it is. */
-  cursorMinus(plan: ReadPlan, cursor: string, seconds: number): Promise<string>;
+  /**
+   * `cursor`, in its own format, moved back by `seconds`, or ahead if they are negative; a value that is not a point in time stays as it
+   * is. null if nothing was changed so early, so that a value of it may not be one of the column's type.
+   */
+  cursorMinus(plan: ReadPlan, cursor: string, seconds: number): Promise<string | null>;
   /** Splits the key space into ranges of about `rows` rows; one open range if it cannot. */
   splitKeys(plan: ReadPlan, rows: number): Promise<readonly KeyRange[]>;
   /** The server, its version and clock, and whether the high watermark can be exact. */

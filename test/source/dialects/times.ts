@@ -24,6 +24,9 @@ export function times(at: Opened): void {
       expect(await at.source.cursorMinus(plan('cursors', ['id'], 'tz'), '2020-01-02 00:00:00.000001', -172_800)).toBe(
         '2020-01-04 00:00:00.000001',
       );
+      // There may be no such value of the type.
+      expect(await back('naive', '1900-01-01 00:10:00')).toBeNull();
+      expect(await back('d', '0001-01-01')).toBeNull();
       // At 02:10 summer time the hour before began at 00:10, though the clock says 01:10 was never.
       expect(await back('naive', '2020-03-29 02:10:00', 'Europe/London')).toBe('2020-03-29 00:10:00');
     });
