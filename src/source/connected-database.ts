@@ -103,6 +103,21 @@ export class ConnectedDatabase {
     return rows.length > 0;
   }
 
+  /** Whether the relation has values of several classes in the column ({@link Dialect.classOf}): these come one after the other. */
+  async hasSeveralClasses(relation: Relation, column: string): Promise<boolean> {
+    const { dialect } = this;
+    const { classOf } = dialect;
+    if (classOf === undefined) return false;
+    const [lowest, highest] = ['min', 'max'].map((of) =>
+      classOf(`(SELECT ${of}(q.${dialect.quote(column)}) FROM ${fromClause(dialect, relation)})`),
+    );
+    const { rows } = await this.ask(`comparing the types in ${column}`, {
+      sql: `SELECT 1 WHERE ${lowest} <> ${highest}`,
+      bindings: [],
+    });
+    return rows.length > 0;
+  }
+
   /** The catalogue's tables and views; only those of `names` (as a mapping writes them) if given. */
   async tables(names?: readonly string[]): Promise<SourceTable[]> {
     const bare = names === undefined ? null : names.map((name) => tableNameParts(name).at(-1)!);

@@ -35,7 +35,7 @@ export class PageReader {
   /** One page; null if the types of its columns have changed since the plan was prepared. */
   async #readOnce(plan: ReadPlan, bounds: ReadBounds, limit: number): Promise<Page | null> {
     const prepared = await this.#plans.of(plan);
-    if (!prepared.unique && bounds.after === null) await this.#refuseNullKeys(plan);
+    if (!prepared.unique && bounds.after === null) await this.#refuseKeys(plan, prepared);
     let wanted = prepared.sizer.limit(limit);
     const started = performance.now();
     let raw = await this.#run(prepared, bounds, wanted, MAX_PAGE_CHARACTERS);
@@ -81,9 +81,16 @@ export class PageReader {
     }
   }
 
-  async #refuseNullKeys(plan: ReadPlan): Promise<void> {
+  async #refuseKeys(plan: ReadPlan, { readsTable }: PreparedPlan): Promise<void> {
     for (const name of plan.key)
       if (await this.#database.hasNull(plan.relation, name)) throw keyUnusable(plan, `${name} is NULL in a row`);
+    if (readsTable) return;
+    for (const name of plan.cursor === null ? plan.key : [...plan.key, plan.cursor])
+      if (await this.#database.hasSeveralClasses(plan.relation, name))
+        throw keyUnusable(
+          plan,
+          `${name} has values of more than one type, which compare otherwise in each part of a view; CAST it to one type in the view or query`,
+        );
   }
 }
 

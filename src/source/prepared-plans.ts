@@ -1,6 +1,7 @@
 /** Prepares read plans: looks up once what has to be known before the first page, the types of columns and whether the key is unique. */
 import { createHash } from 'node:crypto';
 import { getOrInsert } from '../domain/values/get-or-insert.js';
+import type { SourceTable } from '../domain/source/source-catalog.js';
 import type { Page, ReadPlan, Rows, SourceColumn } from '../domain/source/source.js';
 import { relationName, type ConnectedDatabase } from './connected-database.js';
 import type { KeysetColumn, KeysetPlan } from './keyset-query.js';
@@ -16,6 +17,8 @@ export interface PreparedPlan extends KeysetPlan {
    * begin with the key that this one ends with.
    */
   readonly lookahead: 0 | 1;
+  /** Whether it reads a table: neither a view nor a query. */
+  readonly readsTable: boolean;
   readonly described: readonly SourceColumn[];
   readonly sizer: PageSizer;
   /** Type codes of the last page's fields: the table may be altered while it is read. Null before the first page. */
@@ -62,10 +65,12 @@ export class PreparedPlans {
     const columns = await this.#database.columnsOf(plan.relation, plan.columns);
     const named = (name: string): KeysetColumn => columns[plan.columns.indexOf(name)]!;
     const { distinct = false } = plan;
-    const unique = distinct || (await this.#isUnique(plan));
+    const tables = await this.#tablesOf(plan);
+    const unique = distinct || tables.some(({ uniqueKeys }) => isUnique(plan, uniqueKeys));
     return {
       id: `page_${md5([plan, columns.map((column) => column.type.databaseType)])}`,
       lookahead: unique ? 0 : 1,
+      readsTable: tables.some(({ kind }) => kind === 'table'),
       relation: plan.relation,
       columns,
       key: plan.key.map(named),
@@ -79,12 +84,13 @@ export class PreparedPlans {
     };
   }
 
-  async #isUnique({ relation, key }: ReadPlan): Promise<boolean> {
-    if (!('table' in relation)) return false;
-    const tables = await this.#database.tables([relation.table]);
-    return tables.some(({ uniqueKeys }) => uniqueKeys.some((unique) => unique.every((name) => key.includes(name))));
+  async #tablesOf({ relation }: ReadPlan): Promise<readonly SourceTable[]> {
+    return 'table' in relation ? this.#database.tables([relation.table]) : [];
   }
 }
+
+const isUnique = ({ key }: ReadPlan, uniqueKeys: SourceTable['uniqueKeys']): boolean =>
+  uniqueKeys.some((unique) => unique.every((name) => key.includes(name)));
 
 /** Columns as the rest of the product sees them, without what only a dialect knows. */
 export const describedColumn = ({ name, type }: KeysetColumn): SourceColumn => ({

@@ -148,6 +148,41 @@ describe.skipIf(!isHere('SQLite')).each([sqlite])('$name', ({ create }) => {
     }
   });
 
+  it.each([
+    ['UNION ALL, numbers first', 'SELECT id, at FROM numbered UNION ALL SELECT id, at FROM named'],
+    ['UNION ALL, texts first', 'SELECT id, at FROM named UNION ALL SELECT id, at FROM numbered'],
+    ['UNION, numbers first', 'SELECT id, at FROM numbered UNION SELECT id, at FROM named'],
+    ['UNION, texts first', 'SELECT id, at FROM named UNION SELECT id, at FROM numbered'],
+  ])('refuses a view and a query that have numbers and texts in the key or cursor: %s', async (name, sql) => {
+    await database.run(
+      `CREATE TABLE IF NOT EXISTS numbered (id integer PRIMARY KEY, at integer NOT NULL); CREATE TABLE IF NOT EXISTS named (id text PRIMARY KEY, at text NOT NULL);
+       INSERT OR IGNORE INTO numbered SELECT i, i FROM ${sqlite.numbers(10)};
+       INSERT OR IGNORE INTO named VALUES ('100', 'a'), ('200', 'b'), ('7x', 'c'), ('A1', 'd')`,
+    );
+    const view = name.replaceAll(/\W/g, '_');
+    const cast = `SELECT CAST(id AS text) AS id, CAST(at AS text) AS at FROM (${sql})`;
+    await database.run(`CREATE VIEW ${view} AS ${sql}; CREATE VIEW ${view}_cast AS ${cast}`);
+    for (const read of [
+      plan(view, ['id']),
+      query(sql, ['id'], ['id']),
+      query(cast.replace('CAST(at AS text) AS', ''), ['id', 'at'], ['id'], 'at'),
+    ])
+      await expect(readAll(source, read, 3)).rejects.toMatchObject({
+        code: 'source_key_unusable',
+        message: expect.stringContaining('CAST it to one type') as string,
+      });
+    expect(await readAll(source, plan(`${view}_cast`, ['id']), 3)).toHaveLength(14);
+    expect(await readAll(source, query(cast, ['id', 'at'], ['id'], 'at'), 3)).toHaveLength(14);
+  });
+
+  it('takes whole numbers and fractions of a view for one type', async () => {
+    await database.run(
+      `CREATE TABLE amounts (id decimal(9, 2) PRIMARY KEY NOT NULL); INSERT INTO amounts VALUES (1), (2.5), (3), (4.25);
+       CREATE VIEW all_amounts AS SELECT id FROM amounts WHERE id < 3 UNION ALL SELECT id FROM amounts WHERE id >= 3`,
+    );
+    expect(await readAll(source, plan('all_amounts', ['id']), 1)).toEqual(['1', '2.5', '3', '4.25']);
+  });
+
   it('gives each row its own text if a row is written while texts that are not UTF-8 are read again', async () => {
     await database.run(
       `CREATE TABLE latin (id int PRIMARY KEY, name text);

@@ -143,8 +143,14 @@ function runOn(
 function isFound(db: Database, { sql, bindings }: Query, row: readonly Value[]): boolean {
   const found = db.prepare(sql).raw(true).safeIntegers(true);
   for (const other of found.iterate(...bindings) as Iterable<Value[]>)
-    if (row.every((value, i) => isDeepStrictEqual(value, other[i]))) return true;
+    if (row.every((value, i) => isSame(value, other[i]!))) return true;
   return false;
+}
+
+/** The same number may be read as a whole one by one query of a view, and as a fraction by another. */
+function isSame(one: Value, other: Value): boolean {
+  const comparable = (value: Value): Value => (typeof value === 'bigint' ? Number(value) : value);
+  return isDeepStrictEqual(comparable(one), comparable(other));
 }
 
 function textOf(value: Value, isText: boolean): string | null {

@@ -43,6 +43,7 @@ export const sqlite: Dialect = {
   value: (type, text, bind) => bind(bound(type, text)),
   placeholder: () => '?',
   comparesRows: true,
+  classOf: (value) => `replace(typeof(${value}), 'real', 'integer')`,
   limit: (rows, bind) => `LIMIT ${bind(rows)}`,
   classify(error) {
     const code = errorCode(error);
