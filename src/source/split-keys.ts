@@ -18,8 +18,9 @@ export async function splitKeys(
   if (column === undefined || others.length > 0 || column.type.type !== 'integer' || !('table' in relation))
     return WHOLE;
   const name = `q.${database.dialect.quote(column.name)}`;
+  const text = column.type.select ?? ((sql: string) => sql);
   const bounds = await database.ask(`finding the bounds of ${relation.table}`, {
-    sql: `SELECT min(${name}), max(${name}) FROM ${fromClause(database.dialect, relation)}`,
+    sql: `SELECT ${text(`min(${name})`)}, ${text(`max(${name})`)} FROM ${fromClause(database.dialect, relation)}`,
     bindings: [],
   });
   const [low, high] = bounds.rows[0]!;

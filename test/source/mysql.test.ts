@@ -55,6 +55,17 @@ describe.each(here([mariadb, mysql]))('$name', (dialect) => {
           ]);
     });
 
+    it('of a key split a table into even parts', async () => {
+      await database.run(`CREATE TABLE many_bits (no bit(16) NOT NULL)`);
+      await database.run(`INSERT INTO many_bits SELECT i FROM ${dialect.numbers(1000)}`);
+      await database.run(`ANALYZE TABLE many_bits`);
+      const ranges = await source.splitKeys(plan('many_bits', ['no']), 250);
+      expect(ranges.length).toBeGreaterThan(2);
+      const step = Math.floor(1000 / ranges.length);
+      expect(Number(ranges.at(-1)!.after![0])).toBeGreaterThanOrEqual(1000 - step - 1);
+      expect(Number(ranges.at(-1)!.after![0])).toBeLessThan(1000);
+    });
+
     it('of a key are found by what an external id has of them', async () => {
       await database.run(
         `CREATE TABLE archived (archived bit(1) NOT NULL, id int NOT NULL, PRIMARY KEY (archived, id))`,
