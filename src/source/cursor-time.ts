@@ -74,8 +74,8 @@ export function cursorBoundText(text: string, like: string, zone: string | null,
 const FIRST_YEAR = 1900;
 
 /**
- * The text of a timestamp, moved back by `seconds` and in its own format. With a `zone`, at least that many real seconds
- * of its local time: a change of the clocks does not shorten them. What is no timestamp (infinity, a zero date) is
+ * The text of a timestamp, moved back by `seconds`, or ahead if they are negative, in its own format. With a `zone`, at least that
+ * many real seconds of its local time: a change of the clocks does not shorten them. What is no timestamp (infinity, a zero date) is
  * returned unchanged. null for what is before {@link FIRST_YEAR}.
  */
 export function timestampMinus(text: string, seconds: number, zone: string | null): string | null {
@@ -83,13 +83,13 @@ export function timestampMinus(text: string, seconds: number, zone: string | nul
   if (head === undefined) return text;
   const local = localTime(head.replace(' ', 'T'));
   if (local === null) return text;
-  let back = local.subtract({ seconds });
+  let moved = local.subtract({ seconds });
   if (zone !== null) {
     const real = local.toZonedDateTime(zone, { disambiguation: 'earlier' }).subtract({ seconds }).toPlainDateTime();
-    if (Temporal.PlainDateTime.compare(real, back) < 0) back = real;
+    if (Temporal.PlainDateTime.compare(real, moved) * seconds < 0) moved = real;
   }
-  if (back.year < FIRST_YEAR) return null;
-  return timestampText(back, head) + text.slice(head.length);
+  if (moved.year < FIRST_YEAR) return null;
+  return timestampText(moved, head) + text.slice(head.length);
 }
 
 /** null if no calendar has it, such as a zero date of MySQL. */

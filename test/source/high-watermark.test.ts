@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { describe, expect, it } from 'vitest';
-import { momentOf } from '../../src/source/cursor-time.js';
+import { momentOf, timestampMinus } from '../../src/source/cursor-time.js';
 import { highWatermarkText } from '../../src/source/high-watermark-text.js';
 import type { CursorColumn } from '../../src/source/dialect.js';
 import { here, TEST_DIALECTS } from './dialect-databases.js';
@@ -68,6 +68,32 @@ it('stands for a moment that is not later, and not much earlier unless clocks ar
   expect(momentOf('\\x00000000000007d1', undefined)).toBeNull();
   const [repeated, zone] = [Temporal.Instant.from('2020-10-25T01:30:00Z'), 'Europe/London'];
   expect(momentOf(highWatermarkAt(repeated, zone), zone)!.getTime()).toBeLessThanOrEqual(repeated.epochMilliseconds);
+});
+
+it('is moved ahead beyond everything that a clock has shown by then, also while clocks are changed', () => {
+  const ahead = (from: string, hours: number) => timestampMinus(from, -hours * 3600, 'Europe/London');
+  // At 03:30 in summer time, two hours after 00:30; and in the hour that comes twice, for the second time.
+  expect(ahead('2026-03-29 00:30:00', 2)).toBe('2026-03-29 03:30:00');
+  expect(ahead('2026-10-25 01:30:00', 1)).toBe('2026-10-25 02:30:00');
+  fc.assert(
+    fc.property(
+      fc.constantFrom('Europe/London', 'America/St_Johns', 'Australia/Lord_Howe', 'UTC', 'Africa/Casablanca'),
+      fc.integer({ min: 1990, max: 2025 }),
+      fc.boolean(),
+      fc.integer({ min: -240, max: 240 }),
+      fc.integer({ min: 0, max: 480 }),
+      fc.integer({ min: 0, max: 480 }),
+      (zone, year, second, minutes, behind, earlier) => {
+        const now = change(zone, year, second).add({ minutes });
+        const from = highWatermarkAt(now.subtract({ minutes: behind }), zone);
+        const seconds = Math.ceil((now.epochMilliseconds - momentOf(from, zone)!.getTime()) / 1000);
+        const shown = localText(now.subtract({ minutes: Math.min(earlier, behind) }), zone);
+        const to = timestampMinus(from, -seconds, zone)!;
+        expect(shown <= to, `${shown} in ${zone} is not before ${to}`).toBe(true);
+      },
+    ),
+    { numRuns: 500 },
+  );
 });
 
 describe.each(here(TEST_DIALECTS))('$name', ({ create, local, name }) => {
