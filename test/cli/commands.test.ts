@@ -143,7 +143,7 @@ describe('the commands in the order of a first day', () => {
   it('finds a difference, and exits with 1', async () => {
     const { code, stdout } = await call('reconcile', SYNC, '--read-back', 'all');
     expect(code).toBe(1);
-    expect(stdout).toContain('orders/orphan: not on the platform');
+    expect(stdout).toContain('orders/orphan of tenant north: not on the platform');
   });
 
   it('loads a list of records again', async () => {

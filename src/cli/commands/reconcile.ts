@@ -157,8 +157,12 @@ export function reconciliationLines(sync: string, results: readonly Reconciliati
           `  ${mapping}, keys ${after === null ? '' : `after ${after.join(', ')} `}through ${through.join(', ')}: ${differences} of ${quantity(rows, 'row differs', 'rows differ')}`,
         ),
       );
-    for (const { kind, externalId, key, what } of examples)
-      lines.push(printable(`  ${kind.padEnd(10)} ${mapping}/${externalId ?? `key ${key?.join(', ')}`}: ${what}`));
+    for (const { kind, tenant, externalId, key, what } of examples) {
+      const ofTenant = tenant === null ? '' : ` of tenant ${tenant}`;
+      lines.push(
+        printable(`  ${kind.padEnd(10)} ${mapping}/${externalId ?? `key ${key?.join(', ')}`}${ofTenant}: ${what}`),
+      );
+    }
   }
   const differences = results.reduce((n, r) => n + r.rows - r.equal + r.extra, 0);
   lines.push('', differences === 0 ? '0 differences: source and platform agree' : quantity(differences, 'difference'));
