@@ -104,7 +104,8 @@ export const ERROR_CATALOGUE = {
   },
   source_key_unusable: {
     retry: 'never',
-    meaning: 'The key of a mapping is NULL in a row, or not unique, so paging by key could skip rows.',
+    meaning:
+      'The key of a mapping is NULL in a row, or two rows share it: paging could skip one of them, or either could be sent.',
     remedy: 'Add columns to `key` until it identifies each row, or select one row per key in a query.',
   },
   mapping_failed: {

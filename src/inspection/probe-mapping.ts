@@ -3,7 +3,7 @@ import { NO_ROWS, withRow, type Probe, type ProbeBudget } from '../domain/record
 import type { MapResult } from '../domain/records/record.js';
 import type { KeyRange, Source } from '../domain/source/source.js';
 import { keyRangeBounds } from '../reading/read-bounds.js';
-import { inKeyOrder } from '../reading/reading-order.js';
+import { countingSharedKeys } from '../reading/reading-order.js';
 import { readMappedPages, type MappingWithSource } from '../reading/read-mapped-pages.js';
 import { openFailureCauses } from './failure-causes.js';
 
@@ -20,7 +20,7 @@ export async function probeMapping(
   mappedSource: MappingWithSource & { source: Source },
   budget: ProbeBudget,
 ): Promise<Probe> {
-  const ordered: MappingWithSource = { ...mappedSource, plan: inKeyOrder(mappedSource.plan) };
+  const ordered: MappingWithSource = { ...mappedSource, plan: countingSharedKeys(mappedSource.plan) };
   const deadline = performance.now() + budget.time;
   const cursor = mappedSource.plan.cursor === null ? -1 : mappedSource.plan.columns.indexOf(mappedSource.plan.cursor);
   const tally = newTally();

@@ -6,7 +6,7 @@ import type { OpenMapping, OpenSync, Views } from '../delivery/dependencies.js';
 import { openDifferences, type Difference, type Differences } from './differences.js';
 import { supersededAmong } from '../delivery/chunk/duplicate-ids.js';
 import { RecordList } from '../records/record-list.js';
-import { inKeyOrder } from '../reading/reading-order.js';
+import { countingSharedKeys } from '../reading/reading-order.js';
 import type { MappingWithSource } from '../reading/read-mapped-pages.js';
 import { openIntervalSums, type IntervalSums } from './interval-sums.js';
 
@@ -46,7 +46,11 @@ export async function startReconciling(
     deps,
     mapping,
     limit: sync.requestLimit,
-    mappedSource: { source: sync.source, plan: inKeyOrder(mapping.plan), mapper: (columns) => mapping.mapper(columns) },
+    mappedSource: {
+      source: sync.source,
+      plan: countingSharedKeys(mapping.plan),
+      mapper: (columns) => mapping.mapper(columns),
+    },
     cuts,
     sums: openIntervalSums(cuts),
     differences: openDifferences(async (difference) => {

@@ -4,6 +4,9 @@ import type { RowPosition, ReadPlan, SourceKey, SourceRow } from '../domain/sour
 /** The same plan, read in the order of the key alone. */
 export const inKeyOrder = (plan: ReadPlan): ReadPlan => ({ ...plan, cursor: null });
 
+/** The same for who counts rows that share a key, which are refused otherwise. */
+export const countingSharedKeys = (plan: ReadPlan): ReadPlan => ({ ...inKeyOrder(plan), countsSharedKeys: true });
+
 /** A function from a row of the plan's columns to its key. Key columns are never NULL. */
 export function keyIn({ columns, key }: ReadPlan): (row: SourceRow) => SourceKey {
   const [first, ...others] = key.map((column) => columns.indexOf(column));

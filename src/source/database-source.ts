@@ -21,6 +21,7 @@ import type { CursorColumn, Dialect, Session } from './dialect.js';
 import { byValuesQuery, countQuery, fromClause } from './keyset-query.js';
 import { PageReader } from './page-reader.js';
 import { describedColumn, pageOf, PreparedPlans } from './prepared-plans.js';
+import { refuseSharedKeys } from './shared-keys.js';
 import { splitKeys } from './split-keys.js';
 
 /** Puts together what reads a database; the methods' contracts are those of {@link Source}. */
@@ -66,6 +67,7 @@ export class DatabaseSource implements Source {
       const codes = JSON.stringify(fields.map(({ code }) => code));
       if (prepared.codesByValues !== null && prepared.codesByValues !== codes) return null;
       prepared.codesByValues = codes;
+      if (!prepared.unique) refuseSharedKeys(this.#database.dialect, plan, prepared, rows);
       return pageOf(prepared, rows);
     } catch (error) {
       const { relation } = plan;

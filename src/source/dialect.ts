@@ -143,6 +143,8 @@ export interface Dialect {
   readonly comparesRows: boolean;
   /** The class of a value, for a database in which a column of a view may have values that it compares by different rules. */
   readonly classOf?: (value: string) => string;
+  /** Whether one statement may give a row twice, if its cursor grows while rows are read in that order. */
+  readonly repeatsMovedRows?: boolean;
   /** The limit of rows that follows SELECT, if the dialect has it there; with a blank at its end. */
   readonly top?: (rows: number) => string;
   /** The limit of rows at the end of the query; empty if `top` does it. */

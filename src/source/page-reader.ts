@@ -2,11 +2,12 @@
 import { PartnerSyncError } from '../domain/errors.js';
 import type { Page, ReadBounds, ReadPlan, Rows, SourceRow } from '../domain/source/source.js';
 import { relationName, type ConnectedDatabase } from './connected-database.js';
-import type { ColumnType, RawPage } from './dialect.js';
+import type { RawPage } from './dialect.js';
 import { pageQuery } from './keyset-query.js';
 import { MAX_PAGE_CHARACTERS, type PageFacts } from './page-sizer.js';
 import { lookUpLast } from './look-up-last.js';
 import { keyUnusable, pageOf, type PreparedPlan, type PreparedPlans } from './prepared-plans.js';
+import { refuseSharedKeys } from './shared-keys.js';
 import { withSourceErrors } from './source-error.js';
 
 /** Carries out `Source.readPage`. */
@@ -51,7 +52,9 @@ export class PageReader {
     let { rows } = raw;
     if (prepared.lookahead > 0) {
       const complete = raw.cut === true ? rows.length - prepared.lookahead : wanted;
-      refuseTie(plan, prepared, rows.at(complete - 1), rows.at(complete));
+      // With the row behind the page, which the next one, beginning after the key of the last row, would skip.
+      const compared = plan.countsSharedKeys === true ? edgeOf(rows, complete) : rows;
+      refuseSharedKeys(this.#database.dialect, plan, prepared, compared);
       rows = truncateRows(rows, complete);
     }
     refuseRepeat(plan, bounds, rows);
@@ -122,30 +125,9 @@ function nullIfUnfit(error: unknown): null {
   throw error;
 }
 
-/** The next page begins after the key of this one's last row, and would skip a row with the same key. */
-function refuseTie(plan: ReadPlan, { key, cursor }: PreparedPlan, last?: SourceRow, next?: SourceRow): void {
-  if (last === undefined || next === undefined) return;
-  const ordering = cursor === null ? key : [...key, cursor];
-  const same = ordering.every(({ name, type }) => {
-    const index = plan.columns.indexOf(name);
-    return areEqualInDatabase(type, last[index]!, next[index]!);
-  });
-  if (same) throw keyUnusable(plan, 'two rows share it');
-}
-
-/**
- * Whether two values compare as equal in the database, although their texts may differ: 1.0 and 1.00, 0 and -0. Types
- * whose equal values differ in other ways have a {@link ColumnType.tieBreak}.
- */
-function areEqualInDatabase({ type }: Pick<ColumnType, 'type'>, one: string | null, other: string | null): boolean {
-  if (one === other) return true;
-  if (one === null || other === null) return false;
-  if (type === 'float') return Number(one) === Number(other);
-  // As a number, a decimal would lose digits.
-  return type === 'decimal' && withoutFinalZeros(one) === withoutFinalZeros(other);
-}
-
-const withoutFinalZeros = (decimal: string): string => decimal.replace(/\.0*$|(\.\d*[1-9])0+$/, '$1');
+/** The last row of a page of `count` rows and the one behind it, as far as they are there. */
+const edgeOf = (rows: Rows, count: number): Rows =>
+  [rows.at(count - 1), rows.at(count)].filter((row) => row !== undefined);
 
 /** The first `count` rows of `rows`, or all if there are fewer; rows that are still bytes stay so. */
 function truncateRows(rows: Rows, count: number): Rows {

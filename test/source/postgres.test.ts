@@ -85,8 +85,8 @@ describe('pages', () => {
     await database.query(`INSERT INTO heard VALUES (1), (2)`);
     await database.query(`INSERT INTO heard_of VALUES (2), (3)`);
     expect((await source.tables(['heard']))[0]).toMatchObject({ primaryKey: ['id'], uniqueKeys: [] });
-    expect(await codeOf(readAll(source, plan('heard', ['id']), 2))).toBe('source_key_unusable');
-    expect(await readAll(source, plan('heard', ['id']), 3)).toEqual(['1', '2', '2', '3']);
+    for (const size of [2, 3])
+      expect(await codeOf(readAll(source, plan('heard', ['id']), size))).toBe('source_key_unusable');
 
     await database.query(`DROP TABLE heard_of`);
     expect((await source.tables(['heard']))[0]!.uniqueKeys).toEqual([['id']]);

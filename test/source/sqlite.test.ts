@@ -112,7 +112,8 @@ describe.skipIf(!isHere('SQLite')).each([sqlite])('$name', ({ create }) => {
 
   it.each([
     ['is no valid text', `('a'), (CAST(x'c3' AS text)), (CAST(x'c8' AS text))`, 'is not valid text'],
-    ['is bytes', `('b'), ('c'), (x'61'), (x'62')`, 'does not find a row by the text of its key'],
+    ['is bytes', `('b'), ('c'), (x'61'), (x'64')`, 'does not find a row by the text of its key'],
+    ['is the bytes of another', `('b'), ('c'), (x'62')`, 'several rows share it'],
   ])('refuses a key by which it would skip or repeat rows, as one of a row %s', async (name, values, reason) => {
     const table = `odd_${name.replaceAll(' ', '_')}`;
     await database.run(`CREATE TABLE ${table} (id text PRIMARY KEY); INSERT INTO ${table} VALUES ${values}`);

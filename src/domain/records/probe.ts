@@ -25,7 +25,7 @@ export interface Probe {
   readonly all: boolean;
   /** Most frequent first. */
   readonly failures: readonly ProbeFailure[];
-  /** Neighbours in key order with the same key: such rows would be lost between pages. */
+  /** Neighbours in key order with the same key: a run that reads them fails. */
   readonly sameKey: CountedRows;
   /** Rows with the tenant and external id of an earlier row. */
   readonly sameExternalId: CountedRows;

@@ -57,6 +57,8 @@ export interface ReadPlan {
   readonly cursorZone?: string | null;
   /** Whether a key that several rows have is read once, and rows without one are left out; all columns are of the key. */
   readonly distinct?: boolean;
+  /** Whether rows of one page may share a key, since whoever reads them counts such rows. */
+  readonly countsSharedKeys?: boolean;
 }
 
 /** The bounds of a range, each null if there is none. Bounds of the key exclude below and include above. */
@@ -97,10 +99,10 @@ export interface Source {
   /**
    * One page in reading order. An empty page, and only that, means the end: a page may be shorter than `limit` if rows
    * are wide or the database is slow. Reads again by itself after a lost session or a lock. Throws
-   * `source_key_unusable` if the key is NULL, or shared by the last row and the next.
+   * `source_key_unusable` if the key is NULL, or shared by two rows of the page or by the last row and the next.
    */
   readPage(plan: ReadPlan, bounds: ReadBounds, limit: number): Promise<Page>;
-  /** The rows whose `columns[i]` values equal one of `values`, in key order. */
+  /** The rows whose `columns[i]` values equal one of `values`, in key order. Throws `source_key_unusable` if two share their key. */
   readByValues(plan: ReadPlan, columns: readonly string[], values: readonly SourceKey[]): Promise<Page>;
   /**
    * The upper bound up to which a run in mode `incremental` may read, as text: as far as the database can tell, nothing

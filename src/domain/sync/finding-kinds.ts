@@ -279,7 +279,7 @@ export const FINDING_KINDS = {
     remedy: 'Execute the GRANT that the message shows.',
   },
   key_not_unique: {
-    meaning: 'Nothing guarantees that `key` identifies one row, or rows share a key: rows could be lost.',
+    meaning: 'Nothing guarantees that `key` identifies one row, or rows share a key: a run that reads them fails.',
     remedy: 'Name columns that are unique together, and that a primary or unique key contains.',
   },
   key_nullable: {

@@ -30,7 +30,7 @@ export function checkRows(mapping: MappingSpec, probe: Probe, locate: Locate): F
         'error',
         'key_not_unique',
         ['key'],
-        `${have(probe.sameKey, of)} the same key (${mapping.key.join(', ')}) as another${named(mapping, probe.sameKey)}; rows could be lost between pages. Name columns that are unique together`,
+        `${have(probe.sameKey, of)} the same key (${mapping.key.join(', ')}) as another${named(mapping, probe.sameKey)}; a run that reads them fails. Name columns that are unique together`,
       ),
     );
   if (mapping.feed === null && probe.nullCursor.rows > 0)

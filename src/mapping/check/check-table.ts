@@ -65,7 +65,7 @@ function checkKey(mapping: MappingSpec, table: SourceTable, report: Report): voi
       'warning',
       'key_not_unique',
       ['key'],
-      `no primary or unique key of ${table.table} guarantees that (${mapping.key.join(', ')}) identifies one row; rows with the same key could be lost. ${keysOf(table)}`,
+      `no primary or unique key of ${table.table} guarantees that (${mapping.key.join(', ')}) identifies one row; a run that reads rows with the same key fails. ${keysOf(table)}`,
     );
   for (const [index, name] of mapping.key.entries())
     if (table.columns.find((column) => column.name === name)?.nullable)

@@ -79,6 +79,8 @@ export const mssql: Dialect = {
   placeholder: () => '?',
   // Row values are not supported.
   comparesRows: false,
+  // READ COMMITTED reads no snapshot, unless the database is set to it.
+  repeatsMovedRows: true,
   top: (rows) => `TOP (${rows}) `,
   limit: () => '',
   classify,
