@@ -76,15 +76,14 @@ export class ConnectedDatabase {
 
   /**
    * The columns of a relation with their types: those named, in that order, or all. Callers name what they need,
-   * because an account may be allowed to read some columns only.
+   * because an account may be allowed to read some columns only. Nothing is bound: a parameter of the mapping's own query, such as $1,
+   * would be given our value, here and in every page.
    */
   async columnsOf(relation: Relation, names?: readonly string[]): Promise<KeysetColumn[]> {
     const { dialect } = this;
     const list = names?.map((name) => `q.${dialect.quote(name)}`).join(', ') ?? 'q.*';
-    const { fields } = await this.ask(
-      `describing ${relationName(relation)}`,
-      queryOf(dialect, (bind) => selectLimited(dialect, list, fromClause(dialect, relation), 0, bind)),
-    );
+    const sql = selectLimited(dialect, list, fromClause(dialect, relation), 0, String);
+    const { fields } = await this.ask(`describing ${relationName(relation)}`, { sql, bindings: [] });
     await this.#learnTypes(fields);
     return fields.map(({ name, code }) => ({
       name,

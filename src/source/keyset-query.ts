@@ -36,8 +36,11 @@ export function fromClause(dialect: Dialect, relation: Relation): string {
       .map((part) => dialect.quote(part))
       .join('.')} q`;
   // The query comes from the mapping's author and runs in a read-only session.
-  return `(${relation.query.replace(/;\s*$/, '')}\n) q`;
+  return `(${relation.query.replace(END_OF_QUERY, '')}\n) q`;
 }
+
+/** A last semicolon, with comments after it that contain nothing by which a text, a name or a comment around it could end. */
+const END_OF_QUERY = /;\s*(?:--[^'"`\]$*\n]*(?:\n\s*|$))*$/;
 
 /** The query whose text `write` returns, with what it binds meanwhile. */
 export function queryOf(dialect: Dialect, write: (bind: Bind) => string): Query {

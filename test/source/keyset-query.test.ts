@@ -261,7 +261,20 @@ it('reads tables of schemas and queries, with or without a semicolon at their en
   expect(fromClause(postgres, { table: 'shop.customers' })).toBe('"shop"."customers" q');
   for (const query of ['SELECT 1 -- one', 'SELECT 1 -- one;  \n'])
     expect(fromClause(postgres, { query })).toBe('(SELECT 1 -- one\n) q');
-  expect(fromClause(postgres, { query: `SELECT ';' AS a` })).toBe(`(SELECT ';' AS a\n) q`);
+  for (const query of ['SELECT 1; -- all', 'SELECT 1;-- all\n', 'SELECT 1; \n--\n  -- of them\n\n'])
+    expect(fromClause(postgres, { query })).toBe('(SELECT 1\n) q');
+  for (const query of [
+    `SELECT ';' AS a`,
+    `SELECT '; -- a'`,
+    'SELECT 1 AS "; -- a"',
+    'SELECT 1 /* ; -- a */',
+    '/* ; -- a\n */ SELECT 1',
+    'SELECT $a$; -- a$a$',
+    'SELECT 1 AS `; -- a`',
+    'SELECT 1 AS [; -- a]',
+    'SELECT 1; -- a\nFROM b',
+  ])
+    expect(fromClause(postgres, { query })).toBe(`(${query}\n) q`);
 });
 
 it('writes the limit where the dialect has it, and numbers what is bound', () => {

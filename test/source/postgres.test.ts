@@ -227,6 +227,22 @@ describe('names and queries', () => {
     await expect(source.readPage(read, affected, 10)).rejects.toMatchObject({ details: { unfitValue: false } });
   });
 
+  it('refuses a query with a parameter, which would be given a value of ours', async () => {
+    await database.query('CREATE TABLE numbered AS SELECT i AS id FROM generate_series(1, 9) i');
+    const relation = { query: 'SELECT id FROM numbered WHERE id > $1' };
+    const read: ReadPlan = { relation, columns: ['id'], key: ['id'], cursor: null };
+    const refused = {
+      code: 'config_invalid',
+      message:
+        'source: describing the query failed (it has a parameter, such as $1, which nothing fills: write the value itself)',
+    };
+    await expect(source.describe(relation)).rejects.toMatchObject(refused);
+    await expect(source.readPage(read, ALL, 3)).rejects.toMatchObject(refused);
+    await expect(source.readByValues(read, ['id'], [['1']])).rejects.toMatchObject(refused);
+    const text = { query: `SELECT id, '$1' AS a, $$ $1 $$ AS b FROM numbered -- $1` };
+    expect(await readAll(source, { ...read, relation: text }, 5)).toHaveLength(9);
+  });
+
   it('writes nothing, even if a query tries to', async () => {
     await database.query('CREATE TABLE guarded AS SELECT 1 AS id');
     await database.query(

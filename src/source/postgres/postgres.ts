@@ -31,6 +31,9 @@ const BY_STATE: readonly (readonly [prefix: string, code: ErrorCode])[] = [
 /** The driver's message, which has no code, if TLS was requested and the server does not support it. */
 const NO_TLS = 'The server does not support SSL connections';
 const QUERY_CANCELED = '57014';
+/** A protocol violation by a function of the server that compares the values given with the parameters of a statement. */
+const BIND = { code: '08P01', routine: 'exec_bind_message' };
+const UNFILLED = 'it has a parameter, such as $1, which nothing fills: write the value itself';
 /** A table, and a column. */
 const UNKNOWN_NAME: readonly string[] = ['42P01', '42703'];
 
@@ -62,6 +65,8 @@ export const postgres: Dialect = {
     const code = errorCode(error);
     if (error instanceof Error && error.message === NO_TLS)
       return { code: 'config_invalid', shown: 'TLS: the server has none' };
+    if (code === BIND.code && (error as { routine?: unknown }).routine === BIND.routine)
+      return { code: 'config_invalid', shown: UNFILLED };
     if (!/^[0-9A-Z]{5}$/.test(code)) return classifyConnection(code, error);
     return {
       code: BY_STATE.find(([prefix]) => code.startsWith(prefix))?.[1] ?? 'source_query_failed',
