@@ -40,6 +40,10 @@ describe('a row counts as deleted', () => {
   it.each<[SourceType, string, string | null]>([
     ['boolean', 't', 'f'],
     ['boolean', 't', null],
+    // What a column of SQLite that is declared as BOOLEAN may contain.
+    ['boolean', 'true', 'false'],
+    ['boolean', '1', '0'],
+    ['boolean', 'TRUE', 'maybe'],
     ['timestamptz', '2026-01-01 00:00:00+00', null],
     ['date', '2026-01-01', null],
     // What MySQL, PostgreSQL and SQLite have for a date that is none.
@@ -62,8 +66,9 @@ describe('a row counts as deleted', () => {
   it.each(["'false'", "'0'", 'F'])('if a flag is false, written as %s', async (written) => {
     const deletes = `{ column: gone, values: [${written}], ${ACTION} }`;
     expect(await mapped(deletes, 'boolean', 'f')).toEqual(DELETED);
-    expect(await mapped(deletes, 'boolean', 't')).toEqual(LIVE);
-    expect(await mapped(deletes, 'boolean', null)).toEqual(LIVE);
+    expect(await mapped(deletes, 'boolean', 'false')).toEqual(DELETED);
+    expect(await mapped(deletes, 'boolean', '0')).toEqual(DELETED);
+    for (const value of ['t', 'true', 'maybe', null]) expect(await mapped(deletes, 'boolean', value)).toEqual(LIVE);
   });
 
   it('if a column of fixed length has one of the values, which the database fills up with blanks', async () => {
@@ -91,6 +96,15 @@ it('asks which numbers mean deleted, since every row has one', async () => {
       'deletes.column',
       "gone is integer: say which of its values mean deleted, such as values: ['1']",
     ],
+  ]);
+});
+
+it.each<SourceType>(['integer', 'decimal', 'float'])('asks for values that a column of type %s has', async (type) => {
+  const { sync } = await lint(files(`{ column: gone, values: ['true', '1', '-2.50', ' ', '1e3'], ${ACTION} }`));
+  const source = columns({ id: 'integer', changed: 'timestamptz', name: 'text', note: 'text', gone: type });
+  expect(checkColumns(sync!.mappings[0]!, sync!.tenant, source).map(({ path, message }) => [path, message])).toEqual([
+    ['deletes.values[0]', `gone is ${type}, which is never "true": write a number, such as '1'`],
+    ['deletes.values[3]', `gone is ${type}, which is never " ": write a number, such as '1'`],
   ]);
 });
 

@@ -115,15 +115,32 @@ function checkDeletesColumn({ deletes }: MappingSpec, byName: Columns, report: R
       ['deletes', 'column'],
       `${column.name} is ${column.databaseType}: say which of its values mean deleted, such as values: ['1']`,
     );
-  if (column.type !== 'boolean') return;
-  for (const [index, value] of (values ?? []).entries())
-    if (booleanText(value) === undefined)
+  for (const [index, value] of (values ?? []).entries()) {
+    const advice = adviceOn(value, column);
+    if (advice !== null)
       report(
         'deletes_values',
         ['deletes', 'values', index],
-        `${column.name} is ${column.databaseType}, which is never ${JSON.stringify(value)}: write 'true' or 'false'`,
+        `${column.name} is ${column.databaseType}, which is never ${JSON.stringify(value)}: write ${advice}`,
       );
+  }
 }
+
+/** What to write instead of a value that no row has in a column of this type; null if one may have it. */
+function adviceOn(value: string, { type }: SourceColumn): string | null {
+  switch (type) {
+    case 'boolean':
+      return booleanText(value) === undefined ? "'true' or 'false'" : null;
+    case 'integer':
+    case 'decimal':
+    case 'float':
+      return isNumber(value) ? null : "a number, such as '1'";
+    default:
+      return null;
+  }
+}
+
+const isNumber = (text: string): boolean => text === 'NaN' || (text.trim() !== '' && !Number.isNaN(Number(text)));
 
 /** Fields with a missing column are left out: that is reported already. */
 function checkFieldPlans({ fields, schema: { schema } }: MappingSpec, byName: Columns, report: Report): void {

@@ -12,13 +12,13 @@ import type { PlacedColumn } from './field-writer.js';
 export const marksDeletionByItself = (type: SourceType): boolean =>
   type === 'boolean' || type === 'timestamptz' || type === 'timestamp' || type === 'date';
 
-/** As people write the values of a boolean column, and databases theirs; sources give `t` and `f`. */
+/** As people write the values of a boolean column, and databases theirs: one of SQLite holds what was written to it. */
 const BOOLEANS: ReadonlyMap<string, string> = new Map([
   ...['t', 'true', '1'].map((text) => [text, 't'] as const),
   ...['f', 'false', '0'].map((text) => [text, 'f'] as const),
 ]);
 
-/** The value of a boolean column as the source gives it; undefined if the text is neither true nor false. */
+/** The value of a boolean column as most sources give it, `t` or `f`; undefined if the text is neither true nor false. */
 export const booleanText = (text: string): string | undefined => BOOLEANS.get(text.toLowerCase());
 
 /** PostgreSQL pads a `character(3)` with blanks, which count for nothing when it compares two of them. */
@@ -37,14 +37,22 @@ export function deletedRowTest(
   const { index, column } = placed(deletes.column);
   const { values } = deletes;
   if (values !== null) {
-    const comparable = (text: string): string => (isPadded(column) ? text.replace(TRAILING_BLANKS, '') : text);
-    const meant = new Set(values.map((value) => (column.type === 'boolean' ? booleanText(value) : comparable(value))));
+    const comparable = comparableIn(column);
+    const meant = new Set(values.map(comparable));
     return (row) => {
       const text = row.text(index);
       return text !== null && meant.has(comparable(text));
     };
   }
-  return column.type === 'boolean' ? (row) => row.text(index) === 't' : (row) => /[1-9]/.test(row.text(index) ?? '');
+  return column.type === 'boolean'
+    ? (row) => booleanText(row.text(index) ?? '') === 't'
+    : (row) => /[1-9]/.test(row.text(index) ?? '');
+}
+
+/** A function that gives values which mean the same the same text. */
+function comparableIn(column: SourceColumn): (text: string) => string | undefined {
+  if (column.type === 'boolean') return booleanText;
+  return isPadded(column) ? (text) => text.replace(TRAILING_BLANKS, '') : (text) => text;
 }
 
 const TRAILING_BLANKS = /(?<! ) +$/;
