@@ -149,7 +149,7 @@ export function draftReference(
     name,
     property: { $ref: parentSchema },
     required: !column.nullable,
-    written: `{ ref: ${scalar(parent)}, column: ${scalar(column.name)}${listed(transforms)}${column.nullable ? ', omitNull: true' : ''} }`,
+    written: `{ ref: ${scalar(parent)}, column: ${scalar(column.name)}${listed(transforms)} }`,
     comments: commentsOf(table, column),
   };
 }

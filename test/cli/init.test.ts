@@ -60,9 +60,7 @@ describe('on the online shop', () => {
 
   it('turns foreign keys into references, picks cursors, and flags personal data', async () => {
     await call('init', 'shop', '--source', 'SHOP_URL', '--tenant', 'demo');
-    expect(read('invoices.mapping.yaml')).toContain(
-      'customerId: { ref: customers, column: customer_id, omitNull: true }',
-    );
+    expect(read('invoices.mapping.yaml')).toContain('customerId: { ref: customers, column: customer_id }');
     expect(read('invoice-lines.mapping.yaml')).toContain('invoiceLineId: { template: "{invoice_no}-{line_no}" }');
     expect(read('customers.mapping.yaml')).toMatch(/# DECIDE: does updated_at grow.*\ncursor:\n {2}column: updated_at/);
     expect(read('customers.mapping.yaml')).toMatch(/# Personal data.*\n {2}firstName: first_name/);
@@ -150,8 +148,8 @@ describe('on an untidy database', () => {
     expect(read('sync.yaml')).toContain('every table has shop_id');
     expect(read('order.mapping.yaml')).toContain('# photo (bytea) holds bytes, perhaps files');
     expect(read('order-detail.mapping.yaml')).toContain('changed is NULL in some rows');
-    expect(read('a.mapping.yaml')).toContain('bId: { ref: b, column: b_id, omitNull: true }');
-    expect(read('public-staff.mapping.yaml')).toContain('boss: { ref: public-staff, column: boss, omitNull: true }');
+    expect(read('a.mapping.yaml')).toContain('bId: { ref: b, column: b_id }');
+    expect(read('public-staff.mapping.yaml')).toContain('boss: { ref: public-staff, column: boss }');
     expect(read('egg.mapping.yaml')).toContain('in a cycle of columns that are never NULL');
     expect(read('hen.mapping.yaml')).toContain('eggId: { ref: egg, column: egg_id }');
     expect(read('b.mapping.yaml')).toContain('aId: { ref: a, column: a_id }');

@@ -9,7 +9,7 @@ import { reconcileMapping } from '../../src/inspection/reconcile-mapping.js';
 import type { GivenSettings } from '../../src/sandbox/settings.js';
 import { runInProcess } from '../cli/in-process.js';
 import { here, mariadb, mysql, postgres, sqlite, type TestDialect } from '../source/dialect-databases.js';
-import { expirePending, NO_OPEN_ENDS, openEnds, openShop, SYNC, type Shop } from './shop.js';
+import { expirePending, NO_OPEN_ENDS, openEnds, openShop, shopForTest, SYNC, type Shop } from './shop.js';
 
 const sql = (file: string): string => readFileSync(new URL(`workshop/${file}.sql`, import.meta.url), 'utf8');
 
@@ -184,4 +184,30 @@ describe.each(here(CASES))('a workshop as drafted from $dialect.name', (of) => {
     expect((await withoutDrifted(shop)).differing).toEqual([]);
     expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
   });
+});
+
+it('takes a reference off the platform when its column becomes NULL, as drafted', async () => {
+  const database = await postgres.create();
+  onTestFinished(() => database.drop());
+  await database.run(`
+    CREATE TABLE companies (id int PRIMARY KEY, name text NOT NULL);
+    CREATE TABLE people (id int PRIMARY KEY, name text NOT NULL, company_id int REFERENCES companies, updated_at timestamptz NOT NULL DEFAULT now());
+    INSERT INTO companies VALUES (1, 'One');
+    INSERT INTO people VALUES (1, 'Anna', 1), (2, 'Bert', NULL)`);
+  const shop = await shopForTest({
+    sourceUrl: database.url,
+    pushed: false,
+    other: { files: {}, load: () => Promise.resolve() },
+  });
+  const command = (...args: string[]) => runInProcess(args, shop.env);
+  expect((await command('init', SYNC, '--source', 'SOURCE_URL', '--tenant', 'north')).code).toBe(0);
+  expect((await command('check', SYNC)).stdout).toContain('0 errors');
+  expect((await command('schema', 'push', SYNC)).code).toBe(0);
+
+  expect((await shop.run()).total).toMatchObject({ accepted: 3, deadLettered: 0 });
+  expect(await shop.stored('people', '1')).toMatchObject({ name: 'Anna', companyId: '1' });
+  await database.run('UPDATE people SET company_id = NULL, updated_at = now() WHERE id = 1');
+  expect((await shop.run()).total).toMatchObject({ accepted: 1, deadLettered: 0 });
+  expect(await shop.stored('people', '1')).not.toHaveProperty('companyId');
+  expect((await withoutDrifted(shop)).differing).toEqual([]);
 });
