@@ -9,6 +9,7 @@ import type { NamedFile, ParsedFile, SyncFiles, TransformFileVersion } from '../
 import type { SchemaDefinitionFile, SyncSpec } from '../domain/sync/sync.js';
 import { checkChanges, checkConnections, checkLiveMode } from './check/check-changes.js';
 import { checkDeletes, checkMirror } from './check/check-deletes.js';
+import { checkSharedSchemas } from './check/check-shared-schemas.js';
 import { checkFields } from './check/check-fields.js';
 import { checkReferences, type CheckedMapping } from './check/check-references.js';
 import type { Environment } from './language/interpolation.js';
@@ -162,6 +163,7 @@ function checkFileContents(
     mappings,
     mappingFiles.map(([name]) => name),
   );
+  checkSharedSchemas(mappings);
   reportUnused(definitionFiles, mappingFiles);
   if (syncFile !== null && head !== null) {
     checkMirror(head, syncFile, mappings);

@@ -193,3 +193,31 @@ describe('a sync that mirrors', () => {
     ]);
   });
 });
+
+describe('a mapping with deletes whose schema another mapping fills, too', () => {
+  const { 'people.mapping.yaml': people, ...rest } = files(`{ ${ACTION} }`);
+  const staff = `schema: person\n${ROWS}fields:\n  personId: id\n  name: name\n`;
+
+  it('causes a warning', async () => {
+    expect(await findingsOf({ ...rest, 'people.mapping.yaml': people, 'staff.mapping.yaml': staff })).toEqual([
+      'people.mapping.yaml:1:9 warning schema_shared schema: is also filled by staff: if rows of both have the same external id, each overwrites the record of the other, and may mark it as deleted',
+    ]);
+  });
+
+  it('causes none if their external ids begin with different texts', async () => {
+    const withText = (mapping: string, text: string) =>
+      mapping.replace('personId: id', `personId: { template: '${text}-{id}' }`);
+    expect(
+      await findingsOf({
+        ...rest,
+        'people.mapping.yaml': withText(people, 'person'),
+        'staff.mapping.yaml': withText(staff, 'staff'),
+      }),
+    ).toEqual([]);
+  });
+
+  it('causes none if no mapping marks records as deleted', async () => {
+    const { 'people.mapping.yaml': ignoring } = files('{ action: ignore }');
+    expect(await findingsOf({ ...rest, 'people.mapping.yaml': ignoring, 'staff.mapping.yaml': staff })).toEqual([]);
+  });
+});

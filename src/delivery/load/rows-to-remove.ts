@@ -10,8 +10,8 @@ import { deletedRecords } from '../../mapping/compile/deleted-record.js';
 import { keyTellsId, keyTellsTenant } from '../../mapping/compile/key-tells.js';
 import type { KnownRecord } from '../../ledger/known-records.js';
 import type { PartitionContext } from '../partition-context.js';
+import { goneRecords } from '../gone-records.js';
 import { isRemoved, type RecordName } from '../removal-record.js';
-import { withoutRow } from '../without-row.js';
 
 /** A changed row that was looked for. */
 export interface ReadChangedRow extends ChangedRow {
@@ -116,13 +116,14 @@ async function candidatesOf(
  * looked at again until that is decided.
  */
 async function vanishedOf(
-  { sync, mapping }: PartitionContext,
+  { deps, sync, mapping }: PartitionContext,
   candidates: readonly Candidate[],
 ): Promise<{ readonly removed: readonly Candidate[]; readonly open: readonly Candidate[] }> {
   const isThere = ({ contentHash, ...name }: Candidate): boolean =>
     contentHash !== undefined && !isRemoved(mapping, { ...name, contentHash });
   // Rows of other tenants may have records with the same external ids.
-  const { vanished, uncertain } = await withoutRow(
+  const { vanished, uncertain } = await goneRecords(
+    deps,
     sync,
     mapping,
     candidates.filter((each) => each.isUndecided || isThere(each)),

@@ -4,8 +4,8 @@ import { workOf } from '../../ledger/runs/partitions.js';
 import { withResults } from '../../reading/chunk.js';
 import { LOOK_UP_ROWS } from '../../reading/read-rows-by-values.js';
 import { countedCheckpointOf } from '../chunk/deliver-chunk.js';
+import { goneRecords } from '../gone-records.js';
 import type { PartitionContext } from '../partition-context.js';
-import { withoutRow } from '../without-row.js';
 import { removalOf } from '../removal-record.js';
 import { writeCheckpoint } from '../write-checkpoint.js';
 
@@ -27,8 +27,8 @@ export async function carryOutPlan(
     const last = planned.at(-1);
     if (last === undefined) return true;
     const readSeqStart = await ledger.nextReadSeq();
-    // A row may have come back since the plan was made, or one that cannot be mapped and may be it.
-    const { vanished, uncertain } = await withoutRow(sync, mapping, planned);
+    // A row may have come back since the plan was made, here or in another mapping, or one that cannot be mapped and may be it.
+    const { vanished, uncertain } = await goneRecords(context.deps, sync, mapping, planned);
     if (uncertain.length > 0) await ledger.changedRows.keepRowsOfPlan(mapping.mappingId, plan.id);
     const removed = vanished.map((record) => removalOf(mapping, record));
     const chunk = withResults({ readSeqStart, readSeqEnd: await ledger.nextReadSeq() }, removed);

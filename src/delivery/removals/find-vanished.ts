@@ -8,6 +8,7 @@ import type { Dependencies, OpenMapping, OpenSync } from '../dependencies.js';
 import { EVERYTHING } from '../../reading/read-bounds.js';
 import { inKeyOrder } from '../../reading/reading-order.js';
 import { readMappedPages, type MappedRow } from '../../reading/read-mapped-pages.js';
+import { goneRecords } from '../gone-records.js';
 import { isRemoved, type RecordName } from '../removal-record.js';
 import { nameOf, withoutRow } from '../without-row.js';
 
@@ -35,7 +36,8 @@ export async function findVanished(
     const open = scanned.records
       .filter((r) => !trustsOwn || r.runId !== Number(run.runId))
       .flatMap((r) => withTenant(r, names));
-    const { vanished } = await withoutRow(
+    const { vanished } = await goneRecords(
+      deps,
       sync,
       mapping,
       open.filter((r) => !isRemoved(mapping, r)),

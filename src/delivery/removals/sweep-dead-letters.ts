@@ -7,7 +7,7 @@ import { LOOK_UP_ROWS, readRowsByValues } from '../../reading/read-rows-by-value
 import { idsNotFound } from '../chunk/read-dead-letters.js';
 import type { Dependencies, OpenMapping, OpenSync } from '../dependencies.js';
 import { timeSlice } from '../time-slice.js';
-import { withoutRow } from '../without-row.js';
+import { goneRecords } from '../gone-records.js';
 import { removalWithKey, type RecordName } from '../removal-record.js';
 
 /**
@@ -36,12 +36,13 @@ export async function sweepDeadLetters(
  * id of the last one that was looked at; null if there are no more.
  */
 async function sweepMapping(
-  { ledger }: Pick<Dependencies, 'ledger'>,
+  deps: Pick<Dependencies, 'ledger'>,
   sync: OpenSync,
   mapping: OpenMapping,
   from: string,
   shouldContinue: () => boolean,
 ): Promise<string | null> {
+  const { ledger } = deps;
   const through = await ledger.deadLetters.newest(mapping.mappingId);
   let after = from;
   do {
@@ -55,7 +56,7 @@ async function sweepMapping(
       const record = removalWithKey(mapping, sourceKey);
       return record === null ? [] : [{ id, ...record }];
     });
-    const ids = [...(await withoutRows(sync, mapping, ofRows)), ...(await withRows(sync, mapping, ofRemovals))];
+    const ids = [...(await withoutRows(sync, mapping, ofRows)), ...(await withRows(deps, sync, mapping, ofRemovals))];
     await ledger.deadLetters.close(mapping.mappingId, ids, readSeqStart);
     after = last.id;
   } while (shouldContinue());
@@ -73,13 +74,14 @@ async function withoutRows(
   return idsNotFound(deadLetters, page.rows as readonly SourceKey[]);
 }
 
-/** Ids of the removals whose rows are there again. */
+/** Ids of the removals whose rows are there again, or read by another mapping. */
 async function withRows(
+  deps: Pick<Dependencies, 'ledger'>,
   sync: OpenSync,
   mapping: OpenMapping,
   removals: readonly (RecordName & { readonly id: string })[],
 ): Promise<string[]> {
-  const { vanished, uncertain } = await withoutRow(sync, mapping, removals);
+  const { vanished, uncertain } = await goneRecords(deps, sync, mapping, removals);
   const open = new Set([...vanished, ...uncertain].map(({ id }) => id));
   return removals.filter(({ id }) => !open.has(id)).map(({ id }) => id);
 }

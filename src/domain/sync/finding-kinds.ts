@@ -250,6 +250,11 @@ export const FINDING_KINDS = {
     meaning: 'Mode mirror cannot look rows up by the external id of this mapping.',
     remedy: 'Make the external id from a column, or from a template without transforms.',
   },
+  schema_shared: {
+    meaning: 'Another mapping of the sync fills the same schema, and this one marks records as deleted.',
+    remedy:
+      'Make sure that no two rows have the same external id, such as by a template that begins with a text of its own in each mapping; or read all rows by one mapping, with a query.',
+  },
   columns: {
     meaning: 'The columns that a file of examples lists do not fit the mapping.',
     remedy: 'Correct `columns`; `partner-sync mapping test <sync> --record 1` writes a new list.',
