@@ -16,7 +16,14 @@ const BOUNDS: ReadBounds = { after: null, cursorFrom: null, cursorBefore: null, 
 
 type Row = readonly (string | null)[];
 /** What the database answers to a query: rows, whether some were left out as too wide, the codes of the columns' types, or an error. */
-type Reply = { readonly rows: readonly Row[]; readonly cut?: boolean; readonly codes?: readonly string[] } | Error;
+type Reply =
+  | {
+      readonly rows: readonly Row[];
+      readonly cut?: boolean;
+      readonly codes?: readonly string[];
+      readonly notFound?: boolean;
+    }
+  | Error;
 
 interface Played {
   readonly plan?: ReadPlan;
@@ -24,12 +31,23 @@ interface Played {
   readonly keyType?: SourceType;
   readonly nullIn?: string;
   readonly dialect?: Dialect;
+  /** A column with values of several classes. */
+  readonly severalIn?: string;
+  readonly readsTable?: boolean;
 }
 
 /** A reader whose queries get these replies, one after the other; the last one stands for all that follow. */
 function readerOf(
   replies: readonly Reply[],
-  { plan = PLAN, unique = false, keyType = 'text', nullIn, dialect = postgres }: Played = {},
+  {
+    plan = PLAN,
+    unique = false,
+    keyType = 'text',
+    nullIn,
+    severalIn,
+    readsTable = true,
+    dialect = postgres,
+  }: Played = {},
 ) {
   const column = (name: string) => ({ name, type: { type: name === 'id' ? keyType : 'text', databaseType: 'text' } });
   const sizer = new PageSizer(60);
@@ -41,6 +59,7 @@ function readerOf(
     key: plan.key.map(column),
     cursor: plan.cursor === null ? null : column(plan.cursor),
     unique,
+    readsTable,
     distinct: false,
     described: [],
     sizer,
@@ -61,6 +80,10 @@ function readerOf(
       log.push(`NULL in ${name}?`);
       return Promise.resolve(name === nullIn);
     },
+    hasSeveralClasses: (_: unknown, name: string) => {
+      log.push(`several classes in ${name}?`);
+      return Promise.resolve(name === severalIn);
+    },
     retry: async (read: () => Promise<unknown>, onTimeout: () => boolean) => {
       mayRetry.push(onTimeout());
       return read();
@@ -80,8 +103,8 @@ function readerOf(
         const reply = replies[Math.min(asked.length, replies.length - 1)]!;
         asked.push({ sql, bindings, ...options });
         if (reply instanceof Error) return Promise.reject(reply);
-        const { rows, cut, codes = plan.columns } = reply;
-        return Promise.resolve({ rows, fields: codes.map((code) => ({ code })), ...(cut !== undefined && { cut }) });
+        const { codes = plan.columns, ...page } = reply;
+        return Promise.resolve({ ...page, fields: codes.map((code) => ({ code })) });
       },
     },
   } as unknown as ConnectedDatabase;
@@ -220,6 +243,22 @@ describe('a key that may not be unique', () => {
     expect(log).toHaveLength(1);
     await expect(readerOf([{ rows: [] }], { nullIn: 'id' }).read()).rejects.toThrow('id is NULL in a row');
   });
+});
+
+it('is refused if the database does not find the last row by its texts', async () => {
+  const { read } = readerOf([{ rows: [['a'], ['b']], notFound: true }], { unique: true });
+  await expect(read(2)).rejects.toThrow('does not find a row by the text of its key');
+});
+
+it('is looked at in a view for values of several classes, with the cursor', async () => {
+  const view = { plan: BY_CURSOR, readsTable: false };
+  const { read, log } = readerOf([{ rows: [['a', '1']] }], view);
+  await read();
+  expect(log).toEqual(['NULL in id?', 'several classes in id?', 'several classes in at?']);
+  for (const severalIn of ['id', 'at'])
+    await expect(readerOf([{ rows: [] }], { ...view, severalIn }).read()).rejects.toThrow(
+      `${severalIn} has values of more than one type`,
+    );
 });
 
 it('asks for no row more, and not for NULL, if the key is unique', async () => {
