@@ -28,6 +28,8 @@ export interface ColumnType {
   readonly select?: (name: string) => string;
   /** Orders and compares the column, if the plain name does both differently. */
   readonly order?: (name: string) => string;
+  /** Values that are unique in the column may be equal in that order. */
+  readonly mayTie?: boolean;
   /** Turns the text that the database gives into the form that the product promises (see {@link SourceType}). */
   readonly finish?: (text: string) => string;
   /**

@@ -66,14 +66,16 @@ export class PreparedPlans {
     const named = (name: string): KeysetColumn => columns[plan.columns.indexOf(name)]!;
     const { distinct = false } = plan;
     const tables = await this.#tablesOf(plan);
-    const unique = distinct || tables.some(({ uniqueKeys }) => isUnique(plan, uniqueKeys));
+    const key = plan.key.map(named);
+    const isNamed = tables.some(({ uniqueKeys }) => isUnique(plan, uniqueKeys));
+    const unique = distinct || (isNamed && !key.some(({ type }) => type.mayTie === true));
     return {
       id: `page_${md5([plan, columns.map((column) => column.type.databaseType)])}`,
       lookahead: unique ? 0 : 1,
       readsTable: tables.some(({ kind }) => kind === 'table'),
       relation: plan.relation,
       columns,
-      key: plan.key.map(named),
+      key,
       cursor: plan.cursor === null ? null : named(plan.cursor),
       unique,
       distinct,

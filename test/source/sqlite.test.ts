@@ -184,6 +184,38 @@ describe.skipIf(!isHere('SQLite')).each([sqlite])('$name', ({ create }) => {
     expect(await readAll(source, plan('all_amounts', ['id']), 1)).toEqual(['1', '2.5', '3', '4.25']);
   });
 
+  it.each([
+    [
+      'of a constraint that does not ignore case, as the column does',
+      `id text COLLATE NOCASE NOT NULL, PRIMARY KEY (id COLLATE BINARY)`,
+      `('a'), ('A'), ('b'), ('B')`,
+    ],
+    [
+      'of a constraint that ignores less than the column',
+      `id text COLLATE NOCASE NOT NULL, UNIQUE (id COLLATE RTRIM)`,
+      `('a'), ('A'), ('b'), ('B')`,
+    ],
+    ['that are numbers and the same as texts', `id NOT NULL PRIMARY KEY`, `(5), ('5'), (6), ('6')`],
+  ])(
+    'reads keys, or refuses them, if they are only unique by rules by which it does not read them: those %s',
+    async (name, columns, values) => {
+      const table = name.replaceAll(/\W/g, '_');
+      await database.run(`CREATE TABLE ${table} (${columns}); INSERT INTO ${table} VALUES ${values}`);
+      for (const limit of [1, 2, 3]) {
+        const read = await readAll(source, plan(table, ['id']), limit).catch((error: unknown) => error);
+        if (read instanceof Error) expect(read, String(limit)).toMatchObject({ code: 'source_key_unusable' });
+        else expect(read, String(limit)).toHaveLength(4);
+      }
+    },
+  );
+
+  it('knows of a constraint that names no other collation than its column that it is unique', async () => {
+    await database.run(
+      `CREATE TABLE members (id text COLLATE NOCASE NOT NULL PRIMARY KEY, email text collate nocase NOT NULL UNIQUE, name text)`,
+    );
+    expect(await source.tables(['members'])).toMatchObject([{ uniqueKeys: [['id'], ['email']] }]);
+  });
+
   it('gives each row its own text if a row is written while texts that are not UTF-8 are read again', async () => {
     await database.run(
       `CREATE TABLE latin (id int PRIMARY KEY, name text);

@@ -40,8 +40,9 @@ export async function sqliteCatalog(session: Session, names: readonly string[] |
 }
 
 /**
- * Whether an index compares values as the column does. CREATE INDEX may name another collation: values that are unique in
- * it can still be equal if the column ignores case. Constraints use the column's own.
+ * Whether values that differ in an index also differ for the column: both may name a collation, and one that ignores case is satisfied
+ * with fewer differences. CREATE INDEX may name another one than the column; a constraint of a table in which all ignore case cannot.
  */
-const ORDERS_AS_THE_COLUMN = `(i.origin IN ('pk', 'u') OR NOT EXISTS (
-  SELECT 1 FROM sqlite_schema s WHERE s.name = x.name AND s.sql LIKE '%COLLATE%'))`;
+const ORDERS_AS_THE_COLUMN = `NOT EXISTS (
+  SELECT 1 FROM sqlite_schema s WHERE s.name = x.name
+    AND CASE WHEN i.origin = 'c' THEN s.sql ELSE replace(upper(s.sql), 'COLLATE NOCASE', '') END LIKE '%COLLATE%')`;

@@ -44,7 +44,7 @@ export function typeOfDeclared(declared: string): ColumnType {
     hasOtherTypes: true,
     ...(type === 'boolean' ? { finish: booleanText } : {}),
     // Without an affinity a number never equals a bound text, so both are compared as texts.
-    ...(affinityOf(name) === 'none' ? { order: (sql: string) => `CAST(${sql} AS TEXT)` } : {}),
+    ...(affinityOf(name) === 'none' ? { order: (sql: string) => `CAST(${sql} AS TEXT)`, mayTie: true } : {}),
     ...(tieBreak === undefined ? {} : { tieBreak }),
   };
 }
