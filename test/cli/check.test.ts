@@ -176,6 +176,17 @@ describe('findings from the catalog of the database', () => {
   const kinds = async (...args: string[]): Promise<string[]> =>
     (await check(...args)).findings.map((f) => `${f.severity} ${f.kind} ${f.line} ${f.path}`);
 
+  it('reports a zone for a cursor that has one of its own', async () => {
+    await people(3);
+    await source.query(`ALTER TABLE people ADD changed timestamptz DEFAULT now(), ADD local timestamp DEFAULT now()`);
+    const cursor = (column: string) =>
+      write('people.mapping.yaml', MAPPING.replace('fields:', `cursor: { column: ${column}, zone: UTC }\nfields:`));
+    cursor('local');
+    expect(await kinds()).toEqual([]);
+    cursor('changed');
+    expect(await kinds()).toEqual(['warning cursor_zone_unused 4 cursor.zone']);
+  });
+
   it('reports a cursor without an index that begins with it, or without a value in every row', async () => {
     await people(50_000);
     await source.query(`ALTER TABLE people ADD COLUMN changed timestamptz DEFAULT now()`);

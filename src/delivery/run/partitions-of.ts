@@ -80,7 +80,8 @@ async function boundsOf(
 function formatOf(type: SourceType, bound: string): string {
   if (type === 'date') return '0000-00-00';
   const fraction = /\.\d+/.exec(bound)?.[0] ?? '';
-  return type === 'timestamp' || type === 'timestamptz' ? `0000-00-00 00:00:00${fraction}` : '0x0';
+  const time = `0000-00-00 00:00:00${fraction}`;
+  return type === 'timestamp' ? time : type === 'timestamptz' ? `${time}+00` : '0x0';
 }
 
 /** Whether the run's partitions of the mapping must be read one after the other: they move its position. */

@@ -295,6 +295,10 @@ export const FINDING_KINDS = {
     meaning: 'No index begins with the cursor, so each page scans the table.',
     remedy: 'Execute the CREATE INDEX that the message shows.',
   },
+  cursor_zone_unused: {
+    meaning: 'The mapping names a zone for a cursor whose values have a zone of their own, so it is not used.',
+    remedy: 'Remove `zone` from the cursor.',
+  },
   cursor_null: {
     meaning: 'Rows have no value in the cursor; an incremental run would never read them.',
     remedy: 'Fill the column, use coalesce in a query, or leave the cursor out.',

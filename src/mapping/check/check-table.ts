@@ -42,6 +42,7 @@ export function checkTable(
     checkIdIndex(mapping, table, report);
   }
   const columns = new Map(table.columns.map((column) => [column.name, column]));
+  checkCursorZone(mapping, columns, report);
   for (const [field, spec] of mapping.fields) {
     const column = 'column' in spec ? columns.get(spec.column) : undefined;
     if (column === undefined) continue;
@@ -95,6 +96,18 @@ function checkCursorIndex(sync: SyncSpec, mapping: MappingSpec, table: SourceTab
     'cursor_not_indexed',
     ['cursor'],
     `no index begins with ${cursor}, ${costOf(table)}: ${createIndex(table, wanted)}`,
+  );
+}
+
+/** Most probably the column was altered, or the zone is that of another one. */
+function checkCursorZone({ cursor }: MappingSpec, columns: ReadonlyMap<string, CatalogColumn>, report: Report): void {
+  const column = cursor?.zone === undefined ? undefined : columns.get(cursor.column);
+  if (column?.type !== 'timestamptz') return;
+  report(
+    'warning',
+    'cursor_zone_unused',
+    ['cursor', 'zone'],
+    `the cursor ${column.name} is ${column.databaseType}, which has a zone of its own: the zone is not used. Remove it`,
   );
 }
 

@@ -71,5 +71,5 @@ export const mysqlHighWatermark: Dialect['highWatermark'] = async (session, curs
   const seen = (await seesTransactions(session)) && !(await isReplica(session));
   const { rows } = await session.run({ sql: seen ? SEEN_SQL : UNSEEN_SQL, bindings: [] });
   const digits = Number(/\((\d)\)/.exec(cursor.databaseType)?.[1] ?? 0);
-  return highWatermarkText(`${rows[0]![0]!.replace(' ', 'T')}Z`, cursor, { digits, utcSuffix: '' });
+  return highWatermarkText(`${rows[0]![0]!.replace(' ', 'T')}Z`, cursor, { digits, utcSuffix: '+00' });
 };
