@@ -36,7 +36,7 @@ export class PageReader {
   /** One page; null if the types of its columns have changed since the plan was prepared. */
   async #readOnce(plan: ReadPlan, bounds: ReadBounds, limit: number): Promise<Page | null> {
     const prepared = await this.#plans.of(plan);
-    if (!prepared.unique && bounds.after === null) await this.#refuseKeys(plan, prepared);
+    if (prepared.lookahead > 0 && bounds.after === null) await this.#refuseKeys(plan, prepared);
     let wanted = prepared.sizer.limit(limit);
     const started = performance.now();
     let raw = await this.#run(prepared, bounds, wanted, MAX_PAGE_CHARACTERS);

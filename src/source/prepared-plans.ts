@@ -14,7 +14,7 @@ export interface PreparedPlan extends KeysetPlan {
   readonly id: string;
   /**
    * Rows that are requested beyond the page: one if the key may not be unique, to see whether the next page would
-   * begin with the key that this one ends with.
+   * begin with the key that this one ends with. None if keys that several rows have are read once.
    */
   readonly lookahead: 0 | 1;
   /** Whether it reads a table: neither a view nor a query. */
@@ -67,11 +67,11 @@ export class PreparedPlans {
     const { distinct = false } = plan;
     const tables = await this.#tablesOf(plan);
     const key = plan.key.map(named);
-    const isNamed = tables.some(({ uniqueKeys }) => isUnique(plan, uniqueKeys));
-    const unique = distinct || (isNamed && !key.some(({ type }) => type.mayTie === true));
+    const hasConstraint = tables.some(({ uniqueKeys }) => isUnique(plan, uniqueKeys));
+    const unique = hasConstraint && !key.some(({ type }) => type.mayTie === true);
     return {
       id: `page_${md5([plan, columns.map((column) => column.type.databaseType)])}`,
-      lookahead: unique ? 0 : 1,
+      lookahead: unique || distinct ? 0 : 1,
       readsTable: tables.some(({ kind }) => kind === 'table'),
       relation: plan.relation,
       columns,

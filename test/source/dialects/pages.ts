@@ -5,6 +5,14 @@ import type { SourceKey } from '../../../src/domain/source/source.js';
 import { ALL, codeOf, plan, query, readAll } from '../reading.js';
 import type { Opened } from './opened.js';
 
+/** A type whose texts compare as equal if they differ only by case, where there is one without more ado. */
+const FOLDING = {
+  PostgreSQL: 'text',
+  MariaDB: 'varchar(20)',
+  MySQL: 'varchar(20)',
+  SQLite: 'text COLLATE NOCASE',
+} as const;
+
 /** What holds of every page. */
 export function pages(at: Opened): void {
   const { dialect } = at;
@@ -64,6 +72,17 @@ export function pages(at: Opened): void {
       expect(found).toEqual(['0|é', '1|é', '2|é', '3|é', '4|é', '5|é', '6|é']);
     });
 
+    it('contain each of several keys that compare as equal once, if asked to', async () => {
+      await at.database.run(`CREATE TABLE spelt (name ${FOLDING[dialect.name]}, sku int)`);
+      await at.database.run(`INSERT INTO spelt VALUES ('a', 1), ('A', 1), ('b', 1), ('B', 1), ('a', 1), ('c', 1)`);
+      const columns = ['name', 'sku'];
+      const distinct = { relation: { table: 'spelt' }, columns, key: columns, cursor: null, distinct: true };
+      for (const limit of [1, 2, 10]) {
+        const found = await readAll(at.source, distinct, limit);
+        expect(found.toSorted()).toEqual(['A|1', 'B|1', 'a|1', 'b|1', 'c|1']);
+      }
+    });
+
     it('contain the rows of some values of a column only, which can be counted', async () => {
       await at.database.run(`CREATE TABLE of_tenants (id int PRIMARY KEY, name varchar(10), no int, at ${instant})`);
       await at.database.run(
@@ -104,10 +123,7 @@ export function pages(at: Opened): void {
     });
 
     it('distinguish keys that differ but compare equal in the database', async () => {
-      const fold = { PostgreSQL: 'text', MariaDB: 'varchar(20)', MySQL: 'varchar(20)', SQLite: 'text COLLATE NOCASE' }[
-        dialect.name
-      ];
-      await at.database.run(`CREATE TABLE folded (k ${fold})`);
+      await at.database.run(`CREATE TABLE folded (k ${FOLDING[dialect.name]})`);
       const keys = ['a', 'A', 'b', 'B', 'é', 'e', 'E', 'a ', 'ss', 'ß', '😀', 'ﬀ'];
       for (const k of keys) await at.database.run(`INSERT INTO folded VALUES ('${k}')`);
       for (const size of [1, 2, 3, 5])
