@@ -119,8 +119,8 @@ it('settles what a round has left open whose records were all refused, before th
   const run = await shop.start('sync', { sync: 'shop' });
   await eventually('the run has begun to send', () => Promise.resolve(shop.proxy.uploads() > 0));
   await manyCustomers(shop);
-  // One batch of 25 records, and all its halves.
-  await eventually('each record is refused', () => Promise.resolve(uploadsOfSouth(shop) === 49));
+  // One batch of 25 records, and all its halves; on a slow machine the next round may have begun before anybody looks.
+  await eventually('each record is refused', () => Promise.resolve(uploadsOfSouth(shop) >= 49));
 
   shop.proxy.fail(undefined);
   expect(await reportOf(run)).toMatchObject({ outcome: 'complete' });
