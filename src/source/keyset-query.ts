@@ -71,8 +71,8 @@ export function pageQuery(dialect: Dialect, plan: KeysetPlan, bounds: ReadBounds
 /** Not DISTINCT, with which columns could be ordered only by what is selected of them. Keys that compare as equal are groups of their own. */
 function grouping(dialect: Dialect, { distinct, key }: KeysetPlan): string {
   if (!distinct) return '';
-  const ties = tieBreaksOf(dialect, key).map((term) => term.sql);
-  return ` GROUP BY ${[...key.map((column) => columnSql(dialect, column)), ...ties].join(', ')}`;
+  const terms = termsOf(dialect, key, false).map(({ sql }) => sql);
+  return ` GROUP BY ${[...new Set([...key.map((column) => columnSql(dialect, column)), ...terms])].join(', ')}`;
 }
 
 /** How many rows within `bounds` have which value in the column: two columns, the value and the number. */
@@ -172,34 +172,22 @@ const selectList = (dialect: Dialect, columns: readonly KeysetColumn[]): string 
     .join(', ');
 
 function termsOf(dialect: Dialect, columns: readonly KeysetColumn[], unique: boolean): Term[] {
+  const value = (column: KeysetColumn) => (text: string, bind: Bind) => dialect.value(column.type, text, bind);
   const plain = columns.map((column, index): Term => ({
     sql: expression(dialect, column),
-    value: (text, bind) => dialect.value(column.type, text, bind),
+    value: value(column),
     index,
   }));
-  // Values that a unique key tells apart may be equal in the expression that orders them.
-  const mayTie = unique ? columns.filter(({ type }) => type.order !== undefined) : columns;
-  return [...plain, ...tieBreaksOf(dialect, columns, mayTie)];
-}
-
-/** What tells apart keys that differ and yet compare as equal: for each of the columns that are `wanted`. */
-const tieBreaksOf = (
-  dialect: Dialect,
-  columns: readonly KeysetColumn[],
-  wanted: readonly KeysetColumn[] = columns,
-): Term[] =>
-  columns.flatMap((column, index): Term[] => {
-    const { type } = column;
-    const { tieBreak } = type;
-    if (tieBreak === undefined || !wanted.includes(column)) return [];
+  const ties = columns.flatMap((column, index): Term[] => {
+    const { tieBreak, order } = column.type;
+    // Values that a unique key tells apart may be equal in the expression that orders them.
+    if (tieBreak === undefined || (unique && order === undefined)) return [];
     return [
-      {
-        sql: tieBreak(columnSql(dialect, column)),
-        value: (text, bind) => tieBreak(dialect.value(type, text, bind)),
-        index,
-      },
+      { sql: tieBreak(columnSql(dialect, column)), value: (text, bind) => tieBreak(value(column)(text, bind)), index },
     ];
   });
+  return [...plain, ...ties];
+}
 
 /** The conditions of `(terms) operator (values)`, compared as SQL compares rows: the first difference decides. */
 function compare(

@@ -184,6 +184,18 @@ describe.skipIf(!isHere('SQLite')).each([sqlite])('$name', ({ create }) => {
     expect(await readAll(source, plan('all_amounts', ['id']), 1)).toEqual(['1', '2.5', '3', '4.25']);
   });
 
+  it('reads bytes in a column without a type by their key, such as in a copy of a table', async () => {
+    await database.run(
+      `CREATE TABLE copied AS SELECT CAST(char(i + 64) AS blob) AS id FROM ${sqlite.numbers(9)};
+       INSERT INTO copied VALUES ('A'), ('7'), (8)`,
+    );
+    const bytes = Array.from({ length: 9 }, (_, i) => `\\x4${i + 1}`);
+    for (const limit of [1, 2, 5])
+      expect(await readAll(source, plan('copied', ['id']), limit)).toEqual(['7', '8', 'A', ...bytes]);
+    const found = await source.readByValues(plan('copied', ['id']), ['id'], [['\\x41'], ['8']]);
+    expect([...found.rows]).toEqual([['8'], ['\\x41']]);
+  });
+
   it.each([
     [
       'of a constraint that does not ignore case, as the column does',

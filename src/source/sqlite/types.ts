@@ -26,12 +26,19 @@ const MEANT: readonly (readonly [pattern: RegExp, kind: SourceType])[] = [
 ];
 
 const binary = (sql: string): string => `${sql} COLLATE BINARY`;
-/** A column may ignore case whatever its type: `STRING`, which has no meaning to SQLite, holds texts as well as numbers. */
+/**
+ * A column may ignore case whatever its type: `STRING`, which has no meaning to SQLite, holds texts as well as numbers. What iif()
+ * returns has no collation.
+ */
 const TIE_BREAKS: Readonly<Partial<Record<Affinity, (sql: string) => string>>> = {
   text: binary,
   numeric: binary,
-  none: (sql) => binary(`CAST(${sql} AS TEXT)`),
 };
+
+/** Without an affinity, a number or bytes never equal a bound text, so all are compared by the text that a page has for them. */
+function untyped(sql: string): string {
+  return `iif(typeof(${sql}) = 'blob', '\\x' || lower(hex(${sql})), CAST(${sql} AS TEXT))`;
+}
 
 /** The type of a declaration, which is empty for expressions and for columns without one. */
 export function typeOfDeclared(declared: string): ColumnType {
@@ -43,8 +50,7 @@ export function typeOfDeclared(declared: string): ColumnType {
     databaseType: declared === '' ? 'no declared type' : declared.toLowerCase(),
     hasOtherTypes: true,
     ...(type === 'boolean' ? { finish: booleanText } : {}),
-    // Without an affinity a number never equals a bound text, so both are compared as texts.
-    ...(affinityOf(name) === 'none' ? { order: (sql: string) => `CAST(${sql} AS TEXT)`, mayTie: true } : {}),
+    ...(affinityOf(name) === 'none' ? { order: untyped, mayTie: true } : {}),
     ...(tieBreak === undefined ? {} : { tieBreak }),
   };
 }
