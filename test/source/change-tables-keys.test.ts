@@ -103,7 +103,8 @@ const CASES: Readonly<Record<TestDialectName, KeyCases>> = {
       'DECIMAL(10,2)': ['1.5', '3'],
       BOOLEAN: ['1', '0'],
       DATETIME: [`'2024-07-01 12:00:00'`],
-      '': ['1', `'1'`, '1.5', `X'31'`],
+      // 1 beside '1' would be two rows with one key.
+      '': ['1', `'2'`, '1.5', `X'31'`],
     },
     refused: [],
   },
