@@ -52,7 +52,7 @@ export async function strictPage(
   { colorScheme = 'light', width = 1280 }: Look = {},
 ): Promise<{ page: Page; wrong: string[] }> {
   const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme, timezoneId: 'UTC' });
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(60_000);
   const wrong: string[] = [];
   page.on('console', (message) => void (message.type() === 'error' && wrong.push(message.text())));
   page.on('pageerror', (error) => wrong.push(error.message));

@@ -79,7 +79,8 @@ it('leave no trace of starts beside a run that somebody has started, and start o
   expect(status.stdout).not.toContain('refused');
 
   await own.cancel();
-  await own.result();
+  // Incomplete, if it has delivered everything and not yet noted that it has.
+  await own.result().catch(() => undefined);
   const next = await eventually('that its own run follows', async () => (await runs())[1], 90);
   expect(next).toMatchObject({ outcome: null, trigger: 'schedule' });
   await handle.delete();
