@@ -47,8 +47,6 @@ const UP_TO_DATE = { delivered_in_this_run: 'accepted', unchanged: 'unchanged' }
 /** What names a row, and the record that it maps to. */
 type Row = Pick<FailedRow, 'tenant' | 'externalId' | 'sourceKey'>;
 
-const rowOf = ({ tenant, externalId, sourceKey }: Row): Row => ({ tenant, externalId, sourceKey });
-
 /** Collects the outcomes of a chunk's rows. Each row is added once; {@link result} is then what is to be written. */
 export class ChunkResultBuilder {
   readonly #context: ChunkContext;
@@ -100,7 +98,7 @@ export class ChunkResultBuilder {
 
   /** Adds rows that are marked as deleted and have no say: what becomes of the record is the outcome of another row. */
   addSuperseded(records: Iterable<MappedRecord>): void {
-    for (const record of records) this.#endRow({ ...rowOf(record), externalId: null }, 'unchanged');
+    for (const { tenant, sourceKey } of records) this.#endRow({ tenant, externalId: null, sourceKey }, 'unchanged');
   }
 
   /**

@@ -2,7 +2,7 @@
  * Finds rows that map to the same external id but are not read in one chunk (ADR 0022). They are suspected when a run
  * reads a record a second time with other content, and looked up in the source, since the row may only have changed.
  */
-import type { MappedRecord, FailedRow } from '../../domain/records/record.js';
+import type { FailedRow, MappedRecord, MapResult } from '../../domain/records/record.js';
 import type { RecordList } from '../../records/record-list.js';
 import type { OpenMapping, OpenSync } from '../dependencies.js';
 import { findRowsIfPossible } from '../../reading/find-rows.js';
@@ -54,9 +54,7 @@ export async function supersededAmong(
   return superseded;
 }
 
-type RecordName = Pick<FailedRow, 'tenant' | 'externalId'>;
-
-const isSameRecord = (a: RecordName, b: RecordName): boolean => a.tenant === b.tenant && a.externalId === b.externalId;
+const isSameRecord = (a: MapResult, b: MapResult): boolean => a.tenant === b.tenant && a.externalId === b.externalId;
 
 /** Where they cannot be found, duplicates go unnoticed and the records are sent. */
 const recordsWithIds = async (sync: OpenSync, mapping: OpenMapping, ids: readonly string[]): Promise<MappedRecord[]> =>

@@ -138,11 +138,13 @@ async function aboveHighWatermark(
   const clock = Date.parse((await source.server()).clock);
   const behind = Math.ceil((clock - passed.getTime()) / 1000);
   const ahead = (by: number): Promise<string | null> => source.cursorMinus(plan, highWatermark, -by);
-  const upToClock = { cursorFrom: highWatermark, cursorBefore: await ahead(behind) };
-  const farAhead = { cursorFrom: await ahead(behind + seconds('cursorAhead')), cursorBefore: null };
+  // Each bound is a question to the source.
+  const upToClock = async () => ({ cursorFrom: highWatermark, cursorBefore: await ahead(behind) });
+  const farAhead = async () => ({ cursorFrom: await ahead(behind + seconds('cursorAhead')), cursorBefore: null });
   const isBehind = behind > seconds('highWatermarkBehind') && ledger === 'full';
   const found: NewPartition[] = [];
-  for (const range of isBehind ? [upToClock, farAhead] : [farAhead]) {
+  for (const boundsOfRange of isBehind ? [upToClock, farAhead] : [farAhead]) {
+    const range = await boundsOfRange();
     const { rows } = await source.readPage(plan, { ...EVERYTHING, ...range }, 1);
     if (rows.length > 0) found.push({ ...BY_CURSOR, ...range });
   }
