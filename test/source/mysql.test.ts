@@ -4,7 +4,10 @@ import type { Source, SourceKey } from '../../src/domain/source/source.js';
 import { here, mariadb, mysql, type TestDatabase } from './dialect-databases.js';
 import { codeOf, open, plan, query, readAll } from './reading.js';
 
-describe.each(here([mariadb, mysql]))('$name', (dialect) => {
+const SERVERS = here([mariadb, mysql]);
+
+// A file without any test fails.
+describe.skipIf(SERVERS.length === 0).each(SERVERS.length === 0 ? [mariadb] : SERVERS)('$name', (dialect) => {
   let database: TestDatabase;
   let source: Source;
   beforeAll(async () => {
