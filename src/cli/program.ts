@@ -105,8 +105,12 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
       load: async () => (await import('./commands/prune.js')).addPrune,
     },
     forget: {
-      summary: 'remove what the ledger knows about a person or a tenant',
+      summary: 'remove what the ledger knows about a person, a tenant or a sync',
       load: async () => (await import('./commands/forget.js')).addForget,
+    },
+    relocate: {
+      summary: 'tell the ledger that the platform has a new address',
+      load: async () => (await import('./commands/relocate.js')).addRelocate,
     },
     explain: {
       summary: 'explain why a record is, or is not, on the platform',

@@ -4,6 +4,7 @@
  */
 import { readVariable, type Env } from '../config/environment.js';
 import { hashedVariables } from '../config/hashed-variables.js';
+import { platformAddress } from '../config/platform-address.js';
 import { packageVersion } from '../config/package-version.js';
 import { recordingInPlace } from '../delivery/retries-in-place.js';
 import { PartnerSyncError } from '../domain/errors.js';
@@ -32,6 +33,7 @@ export function compose(env: Env, composing: Composing = {}): Parts {
       alerting: (await import('../alerts/open-alerting.js')).openAlerting(env, parts.mappingsFolder),
       retentionOf: async (sync) =>
         (await import('../mapping/load-retention.js')).loadRetention(await parts.mappingsFolder(), sync, env),
+      platformAddress: await platformAddress(env),
       programVersion: packageVersion(),
       hashedVariables: (named, salt) => hashedVariables(env, named, salt),
     }),

@@ -1,6 +1,7 @@
 /** A process in its fleet: what it shares with the others through the ledger. */
 import { hash } from 'node:crypto';
 import { readVariable, requireVariable, type Env } from '../config/environment.js';
+import { platformAddress } from '../config/platform-address.js';
 import { PartnerSyncError } from '../domain/errors.js';
 import type { Rate } from '../domain/monitoring/fleet.js';
 import type { FleetSession } from '../ledger/fleet.js';
@@ -120,7 +121,7 @@ async function tellWithoutLedger(
 
 /** Names the account of the platform: its address and, for a tenant's own token, a hash of that. */
 async function accountOf(env: Env): Promise<string> {
-  const url = new URL(await requireVariable(env, 'PLATFORM_BASE_URL')).href;
+  const url = await platformAddress(env);
   if ((await requireVariable(env, 'PLATFORM_TOKEN_SCOPE')) === 'platform') return url;
   const token = await requireVariable(env, 'PLATFORM_TOKEN');
   return `${url} ${hash('sha256', `${url} ${token}`, 'hex').slice(0, 16)}`;

@@ -6,6 +6,8 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ComposedSync } from './compose-sync.js';
 import type { Env } from '../config/environment.js';
+import { platformAddress } from '../config/platform-address.js';
+import { otherPlatform } from '../domain/run/other-platform.js';
 import type { OpenSync } from '../delivery/dependencies.js';
 import { ON_ANOTHER_WORKER } from '../domain/run/another-worker.js';
 import { PartnerSyncError } from '../domain/errors.js';
@@ -99,12 +101,20 @@ export function openComposedSyncs({ env, mappingsFolder, filesOfRuns, compose }:
     const { key, loaded } = await load(name);
     return { ...(await composedFor(key, () => loaded.spec)).now(), spec: loaded.spec };
   };
-  const filesOf = async (runId: string): Promise<KeptFiles> => {
-    const kept = ofRuns.get(runId) ?? (await (await filesOfRuns()).ofRun(runId));
+  const filesOf = async (name: string, runId: string): Promise<KeptFiles> => {
+    const kept = ofRuns.get(runId) ?? (await filesFromLedger(name, runId));
     ofRuns.delete(runId);
     ofRuns.set(runId, kept);
     if (ofRuns.size > RUNS_KEPT) ofRuns.delete(ofRuns.keys().next().value!);
     return kept;
+  };
+  /** A worker of another platform would take up the run's batches and find none of them. */
+  const filesFromLedger = async (name: string, runId: string): Promise<KeptFiles> => {
+    const { platform, ...kept } = await (await filesOfRuns()).ofRun(runId);
+    if (platform === null) return kept;
+    const address = await platformAddress(env);
+    if (platform === address) return kept;
+    throw new PartnerSyncError('other_platform', otherPlatform(name, platform, address), ON_ANOTHER_WORKER);
   };
   const openForRun = async (name: string, runId: string, kept: KeptFiles): Promise<OpenSync> => {
     const [{ completedFiles, variablesOf }, { loadKeptSync, parsedSyncFile }] = await Promise.all([
@@ -129,7 +139,7 @@ export function openComposedSyncs({ env, mappingsFolder, filesOfRuns, compose }:
     load: (name) => oneByOne(async () => (await load(name)).loaded),
     async open(name, runId) {
       if (runId === undefined) return oneByOne(() => openOnDisk(name));
-      const kept = await filesOf(runId);
+      const kept = await filesOf(name, runId);
       return oneByOne(() => openForRun(name, runId, kept));
     },
     async close() {

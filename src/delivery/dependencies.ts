@@ -48,6 +48,8 @@ export interface OpenSync extends Pick<Reader, 'source'> {
 export interface Dependencies {
   readonly ledger: Ledger;
   readonly platform: PlatformClient;
+  /** By which the ledger tells it from other platforms (src/config/platform-address.ts). */
+  readonly platformAddress: string;
   /** The sync as its files are now: what a new run begins with. Throws `config_invalid` with all findings. */
   loadSync(name: string): Promise<LoadedSync>;
   readonly alerting: Alerting;

@@ -36,6 +36,13 @@ export const ERROR_CATALOGUE = {
     remedy:
       'The next runs send waiting records again; `partner-sync explain` says what a record waits for, and `partner-sync dead-letters list` what to correct.',
   },
+  other_platform: {
+    retry: 'never',
+    meaning:
+      'The sync delivers to one platform, as the ledger knows, and PLATFORM_BASE_URL names another: whatever that one lacks would count as unchanged.',
+    remedy:
+      'If the platform has a new address: `partner-sync relocate <address before>`. If it is another platform: give it a ledger of its own, or make the sync begin anew with `partner-sync forget <sync> --all`.',
+  },
   guard_exceeded: {
     retry: 'never',
     meaning: 'The run would have exceeded a limit of `guard` in sync.yaml, and nobody approved it in time.',

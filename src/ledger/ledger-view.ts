@@ -14,6 +14,7 @@ import { openAcceptedHashes, type AcceptedHashes } from './views/accepted-hashes
 import { openRemovals, type Removals } from './removals.js';
 import { openRunHistories, type RunHistories } from './views/run-histories.js';
 import { openRuns, type Runs } from './runs/runs.js';
+import { openPlatforms, type PlatformsView } from './mappings/platforms.js';
 import { openSchemaIds, type SchemaIds } from './mappings/schema-ids.js';
 import { openFilesOfRuns, type FilesOfRuns } from './runs/sync-files.js';
 import { openSyncStates, type SyncStates } from './views/sync-state.js';
@@ -46,6 +47,7 @@ export interface LedgerView {
   readonly recordStates: RecordStates;
   readonly fleet: FleetView;
   readonly schemaIds: Pick<SchemaIds, 'pushed'>;
+  readonly platforms: PlatformsView;
   readonly audit: AuditView;
   readonly retention: Pick<LedgerRetention, 'prunable'>;
   close(): Promise<void>;
@@ -81,6 +83,7 @@ export async function openLedgerView(url: string): Promise<LedgerView> {
     recordStates: withLedgerErrors(openRecordStates(knex)),
     fleet: withLedgerErrors(openFleetView(knex)),
     schemaIds: withLedgerErrors(openSchemaIds(knex)),
+    platforms: withLedgerErrors(openPlatforms(knex)),
     audit: withLedgerErrors(openAuditView(knex)),
     retention: withLedgerErrors(openRetention(knex)),
     close: () => knex.destroy(),

@@ -28,6 +28,7 @@ import { openAcceptedHashes, type AcceptedHashes } from './views/accepted-hashes
 import { openRemovals, type Removals } from './removals.js';
 import { openRunHistories, type RunHistories } from './views/run-histories.js';
 import { openRuns, type Runs } from './runs/runs.js';
+import { openPlatforms, type Platforms } from './mappings/platforms.js';
 import { openSchemaIds, type SchemaIds } from './mappings/schema-ids.js';
 import { openSeenColumns, type SeenColumns } from './mappings/seen-columns.js';
 import { openFilesOfRuns, type FilesOfRuns } from './runs/sync-files.js';
@@ -62,6 +63,7 @@ export interface Ledger {
   readonly guards: Guards;
   readonly recordStates: RecordStates;
   readonly schemaIds: SchemaIds;
+  readonly platforms: Platforms;
   readonly seenColumns: SeenColumns;
   readonly fleet: Fleet;
   readonly gauges: Gauges;
@@ -127,6 +129,7 @@ export function ledgerOn(knex: Knex, meter: LedgerMeter = NO_METERS.ledger): Led
     guards: withLedgerErrors(openGuards(knex)),
     recordStates: withLedgerErrors(openRecordStates(knex)),
     schemaIds: withLedgerErrors(openSchemaIds(knex)),
+    platforms: withLedgerErrors(openPlatforms(knex)),
     seenColumns: withLedgerErrors(openSeenColumns(knex)),
     fleet: withLedgerErrors(openFleet(knex)),
     gauges: withLedgerErrors(openGauges(knex)),

@@ -1,5 +1,6 @@
 /** Pushes the schema definitions of a sync, and remembers in the ledger what was pushed. */
-import { requireVariable, type Env } from '../config/environment.js';
+import type { Env } from '../config/environment.js';
+import { platformAddress } from '../config/platform-address.js';
 import type { Actor } from '../domain/run/audit.js';
 import type { DefinitionChange } from '../domain/records/definition-diff.js';
 import { PartnerSyncError } from '../domain/errors.js';
@@ -47,7 +48,7 @@ export async function pushSchemas(
   const { spec } = await parts.openSync(name);
   const ledger = await parts.ledger();
   const platform = await parts.platform();
-  const address = await requireVariable(parts.env, 'PLATFORM_BASE_URL');
+  const address = await platformAddress(parts.env);
   const pushed = await ledger.schemaIds.pushed(address);
   const statuses = schemaStatuses(spec, pushed);
   assertPossible(statuses);

@@ -64,7 +64,11 @@ it('forgets dead letters, and a full run delivers again what the source still ha
 });
 
 it.each([
-  [['forget', SYNC], 'say what to forget: --tenant, --external-id, or a --mapping that the files no longer have'],
+  [
+    ['forget', SYNC],
+    'say what to forget: --tenant, --external-id, a --mapping that the files no longer have, or --all',
+  ],
+  [['forget', SYNC, '--all', '--tenant', 'north'], '--all is about the whole sync'],
   [['forget', SYNC, '--mapping', 'customers'], 'mapping customers is still in the files of shop'],
   [
     ['forget', SYNC, '--external-id', '1', '--mapping', 'custmers'],

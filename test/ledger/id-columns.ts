@@ -41,12 +41,12 @@ export const NOT_FORGOTTEN: Readonly<Record<string, string>> = {
     'partition_requests.operation partition_requests.status removal_plans.state runs.kind runs.mode runs.trigger runs.outcome runs.failure_code runs.retrying_code partitions.kind batches.state',
   'it names what files declare: a sync, a mapping, a schema definition, columns, fields':
     'seen_columns.relation seen_columns.columns senders.sync sync_rates.sync alerts.sync awaited_syncs.sync ' +
-    'schedules.id schedules.sync schedules.name alert_deliveries.sync schema_definitions.name ' +
+    'sync_platforms.sync schedules.id schedules.sync schedules.name alert_deliveries.sync schema_definitions.name ' +
     'schema_definitions.definition audit.sync mappings.sync mappings.name mappings.id_rule mappings.schema_name runs.sync sync_files.sync sync_files.files ' +
     'sync_leases.sync sync_days.sync dead_letters.pointer removal_plans.action ' +
     'change_feeds.sync change_feeds.name fed_mappings.feed fed_mappings.reads',
   'it names the platform or what it has made':
-    'senders.account platform_retry_after.account schema_definitions.platform ' +
+    'senders.account platform_retry_after.account sync_platforms.address schema_definitions.platform ' +
     'schema_definitions.platform_id batches.platform_batch_id',
   'it names a person or a program that works with the ledger': 'audit.who schedules.note runs.started_by',
   'it names an execution in Temporal': 'runs.workflow_id runs.first_execution_run_id audit.key',

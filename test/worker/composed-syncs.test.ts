@@ -53,7 +53,8 @@ it('opens a sync for a run only with the code of transforms that the run began w
   const syncs = openComposedSyncs({
     env: ENV,
     mappingsFolder: () => Promise.resolve(syncFolder(files('here'))),
-    filesOfRuns: () => Promise.resolve({ ofRun: () => Promise.resolve({ version: there.spec.version, files: kept }) }),
+    filesOfRuns: () =>
+      Promise.resolve({ ofRun: () => Promise.resolve({ version: there.spec.version, files: kept, platform: null }) }),
     compose: () => Promise.reject(new Error('it was opened')),
   });
 

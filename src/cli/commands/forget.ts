@@ -1,6 +1,6 @@
 /**
- * `partner-sync forget`: removes what the ledger knows of a record, of all records of a tenant, or of mappings that the files no longer
- * have, after asking.
+ * `partner-sync forget`: removes what the ledger knows of a record, of all records of a tenant, of mappings that the files no longer
+ * have, or of a sync, after asking.
  *
  * Writes the ledger only; reads the sync's files if mappings are named. Source and platform are not touched. Without a
  * terminal it needs `--yes`. Exit codes: 0 done (also if nothing was known), 1 failed, not confirmed, or it has to wait
@@ -23,6 +23,7 @@ interface ForgetFlags {
   readonly tenant?: string;
   readonly externalId?: string;
   readonly mapping?: string[];
+  readonly all?: boolean;
   readonly dryRun?: boolean;
   readonly yes?: boolean;
 }
@@ -31,7 +32,7 @@ export function addForget(program: Command): void {
   program
     .command('forget')
     .description(
-      'Removes what the ledger knows about a record, about all records of a tenant, or about a mapping that the files no longer have: what was accepted, waiting records, dead letters, entries of removal plans. Source and platform are not touched.',
+      'Removes what the ledger knows about a record, about all records of a tenant, about a mapping that the files no longer have, or about a whole sync: what was accepted, waiting records, dead letters, entries of removal plans. Source and platform are not touched.',
     )
     .argument('<sync>', 'folder in the mappings folder')
     .option('--tenant <id>', "the platform's id of a tenant; with --external-id: only that tenant's record")
@@ -40,12 +41,13 @@ export function addForget(program: Command): void {
       '--mapping <name...>',
       'only in these mappings; alone: all that is known of them, if the files no longer have them',
     )
+    .option('--all', 'all that is known of the sync, which begins anew then; its files need not be there any more')
     .option('--dry-run', 'only show what is known')
     .option('-y, --yes', 'do not ask')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
-      '\nExamples:\n  partner-sync forget online-retail --external-id 17850 --mapping customers --dry-run\n  partner-sync forget online-retail --tenant tenant-a --yes\n  partner-sync forget online-retail --mapping coupons\n\nExit codes: 0 done; 1 failed, not confirmed, or a run or a batch is in the way; 2 wrong usage or configuration',
+      '\nExamples:\n  partner-sync forget online-retail --external-id 17850 --mapping customers --dry-run\n  partner-sync forget online-retail --tenant tenant-a --yes\n  partner-sync forget online-retail --mapping coupons\n  partner-sync forget online-retail --all --dry-run\n\nExit codes: 0 done; 1 failed, not confirmed, or a run or a batch is in the way; 2 wrong usage or configuration',
     )
     .action(
       withParts<[string], ForgetFlags>(async ({ parts, output }, sync, flags) => {
@@ -73,13 +75,15 @@ async function forgettingOf(
     tenant = null,
     externalId = null,
     mapping = null,
-  }: { tenant?: string | null; externalId?: string | null; mapping?: string[] | null },
+    all = false,
+  }: { tenant?: string | null; externalId?: string | null; mapping?: string[] | null; all?: boolean },
 ): Promise<Forgetting> {
+  if (all) return allOf(parts, sync, [tenant, externalId, mapping]);
   if (tenant === null && externalId === null) {
     if (mapping === null)
       throw new PartnerSyncError(
         'input_invalid',
-        'say what to forget: --tenant, --external-id, or a --mapping that the files no longer have',
+        'say what to forget: --tenant, --external-id, a --mapping that the files no longer have, or --all',
       );
     await assertRemoved(parts, sync, mapping);
   }
@@ -89,6 +93,18 @@ async function forgettingOf(
   if (known.length === 0 || unknown.length > 0) await assertKnown(parts, sync, unknown);
   const schemas = mapping === null ? null : await schemasOf(parts, sync, mapping);
   return { sync, tenant, externalId, mappings: mapping, schemas };
+}
+
+/** @param others the options that choose a part of it */
+async function allOf(parts: Parts, sync: string, others: readonly unknown[]): Promise<Forgetting> {
+  if (others.some((given) => given !== null))
+    throw new PartnerSyncError(
+      'input_invalid',
+      '--all is about the whole sync: leave --tenant, --external-id and --mapping out',
+    );
+  const { forget } = await parts.ledger();
+  if ((await forget.mappingsOf(sync)).length === 0) await assertKnown(parts, sync);
+  return { sync, tenant: null, externalId: null, mappings: null, schemas: null };
 }
 
 /** A mapping that is still there would begin anew, and send all of its records once more. */
@@ -143,7 +159,7 @@ const knownLine = (sync: string, known: KnownOf): string =>
     .join(', ')}.`;
 
 function linesOf(
-  { sync, tenant, externalId }: Forgetting,
+  { sync, tenant, externalId, mappings }: Forgetting,
   { known, obstacles, waitingChildren }: Forgotten,
   { dryRun, forgotten }: { readonly dryRun: boolean; readonly forgotten: boolean },
 ): string[] {
@@ -159,7 +175,7 @@ function linesOf(
       ? [
           '',
           'Nothing was forgotten, since this is in the way:',
-          ...obstacles.map((each) => obstacleLine(each, isMapping)),
+          ...obstacles.map((each) => obstacleLine(each, isMapping, mappings === null)),
         ]
       : dryRun
         ? ['', 'nothing was forgotten (--dry-run)']
@@ -172,15 +188,20 @@ function linesOf(
       : []),
     ...REMAINS,
     ...(isMapping
-      ? ['If the mapping comes back, it begins anew. The counts of its runs stay until `prune` deletes them.']
+      ? [
+          mappings === null
+            ? 'The next run sends every row, to whichever platform PLATFORM_BASE_URL names then. Records whose rows are gone stay where they are: no run finds them any more.'
+            : 'If the mapping comes back, it begins anew.',
+          'The counts of its runs stay until `prune` deletes them.',
+        ]
       : externalId === null
         ? ["The tenant's own id stays, since counts of rows refer to it."]
         : []),
   ];
 }
 
-/** @param isMapping of a mapping that the files no longer have: no run asks what became of its batches */
-function obstacleLine({ kind, run, since, state, count }: Obstacle, isMapping: boolean): string {
+/** @param isMapping of whole mappings: no run will ask what became of their batches */
+function obstacleLine({ kind, run, since, state, count }: Obstacle, isMapping: boolean, isSync: boolean): string {
   if (kind === 'run')
     return `  run ${run} has been active since ${since}; wait for its end, or start a run if its workflow was terminated`;
   const batches = quantity(count, 'batch is', 'batches are');
@@ -188,7 +209,7 @@ function obstacleLine({ kind, run, since, state, count }: Obstacle, isMapping: b
   if (state === 'in doubt')
     return `  ${batches} in doubt since ${since} (run ${run}): no response has come, and the platform may still store ${them}; try again in some minutes`;
   if (isMapping)
-    return `  ${batches} ${state === 'pending' ? 'pending on the platform' : 'open'} since ${since} (run ${run}): the platform keeps ${them} for a day at most; try again then, or put the mapping back and run it`;
+    return `  ${batches} ${state === 'pending' ? 'pending on the platform' : 'open'} since ${since} (run ${run}): the platform keeps ${them} for a day at most; try again then, or ${isSync ? 'let a run deliver what waits' : 'put the mapping back and run it'}`;
   return state === 'pending'
     ? `  ${batches} pending on the platform since ${since} (run ${run}): its records wait for their parents; runs ask again until the platform drops them`
     : `  ${batches} open since ${since} (run ${run}): the next run finds out what became of ${them}`;

@@ -9,7 +9,7 @@
  */
 import type { Command } from 'commander';
 import type { ViewParts } from '../../composition/parts.js';
-import { requireVariable } from '../../config/environment.js';
+import { platformAddress } from '../../config/platform-address.js';
 import { quantity } from '../../domain/values/quantity.js';
 import { withParts, EXIT, withViewParts } from '../command-context.js';
 import { thisCommand } from '../actor.js';
@@ -100,7 +100,7 @@ const statusLines = ({ definition, status, changes }: SchemaStatus): string[] =>
 /** Without a ledger, nothing was pushed from here, so all definitions are new. */
 async function statusesOf(parts: ViewParts, name: string): Promise<SchemaStatus[]> {
   const { spec } = await parts.openSync(name);
-  const address = await requireVariable(parts.env, 'PLATFORM_BASE_URL');
+  const address = await platformAddress(parts.env);
   const ledger = await parts.ledgerIfAny();
   return schemaStatuses(spec, (await ledger?.schemaIds.pushed(address)) ?? new Map());
 }

@@ -5,7 +5,9 @@
 import { quantity } from '../../domain/values/quantity.js';
 import type { ViewParts } from '../../composition/parts.js';
 import { readVariable } from '../../config/environment.js';
+import { platformAddress } from '../../config/platform-address.js';
 import { ERROR_CATALOGUE, PartnerSyncError } from '../../domain/errors.js';
+import { otherPlatform } from '../../domain/run/other-platform.js';
 import type { SyncSpec } from '../../domain/sync/sync.js';
 import { connectTemporal } from '../../worker/temporal-connection.js';
 import { schemaStatuses, type SchemaStatus } from '../../schema-push/schema-status.js';
@@ -54,6 +56,12 @@ export const examinePlatform = (parts: ViewParts, sync: SyncSpec | null): Promis
     const expiry = tokenExpiry(await readVariable(parts.env, 'PLATFORM_TOKEN'));
     if (sync === null)
       return [skip('platform', `${address}: not queried; name a sync, whose tenants are needed for that`)];
+    const [delivers = null, now] = await Promise.all([
+      parts.ledgerIfAny().then((ledger) => ledger?.platforms.ofSync(sync.name)),
+      platformAddress(parts.env),
+    ]);
+    if (delivers !== null && delivers !== now)
+      throw new PartnerSyncError('other_platform', otherPlatform(sync.name, delivers, now));
     const tenants = await (await parts.openSync(sync.name)).tenants();
     for (const tenant of tenants.slice(0, TENANTS_ASKED))
       await platform.findBatch('00000000-0000-4000-8000-000000000000', { tenant, once: true });
@@ -97,9 +105,9 @@ function tokenExpiry(token: string | undefined): Examined | null {
  */
 export const examineSchemas = (parts: ViewParts, sync: SyncSpec): Promise<Examined[]> =>
   examined('schemas', async () => {
-    const address = await readVariable(parts.env, 'PLATFORM_BASE_URL');
     const ledger = await parts.ledgerIfAny();
-    const pushed = address === undefined ? undefined : await ledger?.schemaIds.pushed(address);
+    const isNamed = (await readVariable(parts.env, 'PLATFORM_BASE_URL')) !== undefined;
+    const pushed = isNamed ? await ledger?.schemaIds.pushed(await platformAddress(parts.env)) : undefined;
     const statuses = schemaStatuses(sync, pushed ?? new Map());
     const named = (wanted: (s: SchemaStatus) => boolean): string =>
       statuses

@@ -12,13 +12,14 @@ import { runningOrder } from '../../mapping/order/running-order.js';
 import type { Dependencies } from '../dependencies.js';
 import { endAbandoned, type RunWorkflows } from './end-abandoned.js';
 import { forgetOtherSchemas } from './other-schemas.js';
+import { assertSamePlatform } from './same-platform.js';
 import { validatedMappings, connectedMappings, modeOf } from './run-request.js';
 
 /**
  * `workflowId`: that of the workflow which opens the run.
  *
  * @throws PartnerSyncError `input_invalid` or `config_invalid` if the run cannot do what it was asked for,
- *   `run_in_progress` if another run is in its way
+ *   `run_in_progress` if another run is in its way, `other_platform` if the sync delivers to another platform
  */
 export async function openRun(
   deps: Dependencies,
@@ -28,11 +29,12 @@ export async function openRun(
 ): Promise<Omit<OpenedRun, 'searchAttributes'> | NotNeeded> {
   const { kind, input } = opening;
   const run = await beginOrContinue(deps, opening, workflowId);
+  await endAbandoned(deps.ledger, run.sync, workflows, run.id);
+  if (input.continues === undefined) await assertSamePlatform(deps, run);
   // Another attempt at opening the run may have begun it with other files.
   const { spec } = await deps.openSync(input.sync, run.id);
   const { mode } = run;
   const chosen = validatedMappings(spec, mode, input);
-  await endAbandoned(deps.ledger, run.sync, workflows, run.id);
   if (kind === 'sync') {
     const other = await takeLease(deps, run);
     if (other !== null) return { activeRun: { run: other.id, workflowId: other.workflow_id } };

@@ -22,6 +22,7 @@ export const AUDIT_ACTIONS = [
   'schedules_resumed',
   'schedules_triggered',
   'schema_pushed',
+  'platform_relocated',
   'reconcile_started',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];

@@ -10,7 +10,7 @@ import { countRecords, forgetRecords } from '../record-index/index.js';
 import { inTransaction } from '../database/statements.js';
 import * as knownRows from './known-rows.js';
 
-/** What is to be forgotten: a record, all records of a tenant, a record of one tenant only, or all that is known of mappings. */
+/** What is to be forgotten: a record, all records of a tenant, a record of one tenant only, or all that is known of mappings or of the sync. */
 export interface Forgetting {
   readonly sync: string;
   /** The platform's id of the tenant; null: of whichever tenant. */
@@ -90,9 +90,9 @@ export function openForget(knex: Knex): Forget {
         const found = await look(trx, what, places, run);
         if (found.obstacles.length > 0) return found;
         await remove(trx, what, places);
-        const { sync, tenant, externalId, mappings } = what;
+        const { sync, mappings } = what;
         const subject = {
-          by: namedBy(tenant, externalId),
+          by: namedBy(what),
           ...(mappings !== null && { mappings }),
           ...withoutZeros(found.known),
         };
@@ -102,8 +102,9 @@ export function openForget(knex: Knex): Forget {
   };
 }
 
-function namedBy(tenant: string | null, externalId: string | null): string {
-  if (externalId === null) return tenant === null ? 'mapping' : 'tenant';
+function namedBy({ tenant, externalId, mappings }: Forgetting): string {
+  if (externalId === null && tenant === null) return mappings === null ? 'sync' : 'mapping';
+  if (externalId === null) return 'tenant';
   return tenant === null ? 'external id' : 'tenant and external id';
 }
 

@@ -8,10 +8,10 @@ import { seconds } from '../../domain/timeouts.js';
 /** Looks up files of runs. */
 export interface FilesOfRuns {
   /**
-   * The files that the run began with. Throws `unexpected` for a run that the ledger does not have, and `run_stopped`
+   * The files that the run began with, and the address of the platform that its sync delivers to, null before that is known. Throws `unexpected` for a run that the ledger does not have, and `run_stopped`
    * for one without files: it failed before it was opened, or ended long ago.
    */
-  ofRun(runId: string): Promise<KeptFiles>;
+  ofRun(runId: string): Promise<KeptFiles & { readonly platform: string | null }>;
 }
 
 export function openFilesOfRuns(knex: Knex): FilesOfRuns {
@@ -19,10 +19,15 @@ export function openFilesOfRuns(knex: Knex): FilesOfRuns {
     async ofRun(runId) {
       const run = await knex('runs')
         .leftJoin('sync_files', 'sync_files.id', 'runs.files_id')
+        .leftJoin('sync_platforms', 'sync_platforms.sync', 'runs.sync')
         .where('runs.id', runId)
-        .first<{ version: string; files: SyncFiles | null } | undefined>('mapping_version as version', 'files');
-      const { version, files } = run ?? noRun(runId);
-      if (files !== null) return { version, files };
+        .first<{ version: string; files: SyncFiles | null; platform: string | null } | undefined>(
+          'mapping_version as version',
+          'files',
+          'address as platform',
+        );
+      const { version, files, platform } = run ?? noRun(runId);
+      if (files !== null) return { version, files, platform };
       throw new PartnerSyncError('run_stopped', `run ${runId} has ended already: its mapping files are no longer kept`);
     },
   };

@@ -90,9 +90,15 @@ export const OPERATING_TABLES = `
     FOREIGN KEY (sync, problem) REFERENCES alerts
   );
 
+  -- The platform that a sync delivers to: what is known of its records is of that one.
+  CREATE TABLE sync_platforms (
+    sync text PRIMARY KEY,
+    address text NOT NULL
+  );
+
   -- Schema definitions that were pushed.
   CREATE TABLE schema_definitions (
-    platform text NOT NULL, -- base URL
+    platform text NOT NULL, -- its address
     name text NOT NULL,
     platform_id text NOT NULL,
     definition_hash text NOT NULL, -- empty: the platform had the name before us

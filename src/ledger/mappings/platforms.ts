@@ -1,0 +1,86 @@
+/** The platform that each sync delivers to: what the ledger knows of records, batches and schema definitions is of that one. */
+import type { Knex } from 'knex';
+import type { Actor } from '../../domain/run/audit.js';
+import { writeAudit } from '../audit.js';
+import { inTransaction } from '../database/statements.js';
+
+export interface PlatformsView {
+  /** The address of the platform that the sync delivers to; null while the ledger knows nothing that any platform has of it. */
+  ofSync(sync: string): Promise<string | null>;
+  /** The syncs that deliver to each platform, by its address; both in order. */
+  known(): Promise<ReadonlyMap<string, readonly string[]>>;
+}
+
+export interface Platforms extends PlatformsView {
+  /**
+   * The run is to deliver to this platform. Returns the address of the one that its sync delivers to, which is another one if
+   * {@link ofSync} or another active run says so.
+   */
+  claim(run: { readonly id: string; readonly sync: string }, address: string): Promise<string>;
+  /** The platform at `from` is to be found at `to` from now on. Returns the syncs that deliver to it. */
+  relocate(from: string, to: string, actor: Actor): Promise<readonly string[]>;
+}
+
+export const openPlatforms = (knex: Knex): Platforms => ({
+  async ofSync(sync) {
+    const noted = await notedFor(knex, sync);
+    return noted !== null && (await hasDelivered(knex, sync)) ? noted : null;
+  },
+  async known() {
+    const rows = await knex('sync_platforms')
+      .orderBy(['address', 'sync'])
+      .select<{ sync: string; address: string }[]>('sync', 'address');
+    const syncs = new Map<string, string[]>();
+    for (const { sync, address } of rows) syncs.set(address, [...(syncs.get(address) ?? []), sync]);
+    return syncs;
+  },
+  async claim({ id, sync }, address) {
+    const noted = await notedFor(knex, sync);
+    if (noted === address) return noted;
+    if (noted === null) await knex('sync_platforms').insert({ sync, address }).onConflict('sync').ignore();
+    // Somebody has corrected an address that nothing could be delivered to.
+    else if (!(await isRun(knex, sync, id)) && !(await hasDelivered(knex, sync)))
+      await knex('sync_platforms').where({ sync, address: noted }).update({ address });
+    return (await notedFor(knex, sync))!;
+  },
+  relocate: (from, to, actor) =>
+    inTransaction(knex, async (trx) => {
+      const rows = await trx('sync_platforms')
+        .where({ address: from })
+        .update({ address: to })
+        .returning<{ sync: string }[]>('sync');
+      // What was pushed to the new address already is newer.
+      await trx.raw(
+        `UPDATE schema_definitions d SET platform = :to WHERE platform = :from
+           AND NOT EXISTS (SELECT 1 FROM schema_definitions o WHERE o.platform = :to AND o.name = d.name)`,
+        { from, to },
+      );
+      const syncs = rows.map(({ sync }) => sync).sort();
+      for (const sync of syncs)
+        await writeAudit(trx, { sync, action: 'platform_relocated', actor, subject: { from, to } });
+      return syncs;
+    }),
+});
+
+async function notedFor(knex: Knex, sync: string): Promise<string | null> {
+  const row = await knex('sync_platforms').where({ sync }).first<{ address: string } | undefined>('address');
+  return row?.address ?? null;
+}
+
+/** Whether another run of the sync is active. */
+const isRun = async (knex: Knex, sync: string, besides: string): Promise<boolean> =>
+  (await knex('runs').where({ sync, ended_at: null }).whereNot({ id: besides }).first('id')) !== undefined;
+
+/** Whether the ledger knows anything that a platform has, or may have: `forget` removes all of it. */
+async function hasDelivered(knex: Knex, sync: string): Promise<boolean> {
+  const { rows } = await knex.raw<{ rows: [{ known: boolean }] }>(
+    `WITH own AS (SELECT id FROM mappings WHERE sync = :sync)
+     SELECT EXISTS (SELECT FROM record_blocks WHERE mapping_id IN (SELECT id FROM own))
+       OR EXISTS (SELECT FROM positions WHERE mapping_id IN (SELECT id FROM own))
+       OR EXISTS (SELECT FROM waiting WHERE mapping_id IN (SELECT id FROM own))
+       OR EXISTS (SELECT FROM batches WHERE mapping_id IN (SELECT id FROM own) AND state IN ('sent', 'pending'))
+       OR EXISTS (SELECT FROM doubts WHERE mapping_id IN (SELECT id FROM own)) AS known`,
+    { sync },
+  );
+  return rows[0].known;
+}
