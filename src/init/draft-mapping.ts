@@ -3,7 +3,7 @@ import type { CatalogColumn, SourceTable } from '../domain/source/source-catalog
 import { DECIDE, type DraftField, type DraftMapping, type ZoneGuess } from './draft.js';
 import { commentsOf, describedBy, draftField, draftReference, encoding, listed } from './draft-field.js';
 import { bytesForm, instantForm } from './draft-values.js';
-import { categoryOf, changeColumns, creationColumn } from './guesses.js';
+import { categoryOf, changeColumns, creationColumn, deletionColumn } from './guesses.js';
 import { fieldName, singular, takeName, type TableNames } from './draft-names.js';
 import { keyOf, type DraftReference } from './draft-references.js';
 import type { Sample } from './sample.js';
@@ -35,6 +35,7 @@ export interface DraftContext {
 export async function draftMapping(table: SourceTable, context: DraftContext): Promise<DraftMapping> {
   const { mapping, schema, plural, comment } = context.names.get(table.table)!;
   const { cursor, cursorComments } = await cursorOf(table, context);
+  const deletion = deletionColumn(table, context.samples.get(table.table)!);
   const taken = new Set<string>();
   const externalId = externalIdField(table, taken, context);
   const leftOut: string[] = [];
@@ -43,6 +44,10 @@ export async function draftMapping(table: SourceTable, context: DraftContext): P
     if (keyOf(table).length === 1 && column.name === keyOf(table)[0] && !isReference(table, column, context)) continue;
     if (column.name === cursor?.column) {
       leftOut.push(`${column.name} is the cursor; as a field it would make every row that is touched a changed record`);
+      continue;
+    }
+    if (column === deletion) {
+      leftOut.push(`${column.name} says which rows are deleted, and rows that are not all have the same`);
       continue;
     }
     const field = otherField(table, column, context, taken);
@@ -59,6 +64,8 @@ export async function draftMapping(table: SourceTable, context: DraftContext): P
     key: keyOf(table),
     cursor,
     cursorComments,
+    deletes:
+      deletion === undefined ? null : { column: deletion.name, values: deletion.type === 'integer' ? ['1'] : null },
     externalIdField: externalId.name,
     fields,
     leftOut,

@@ -28,6 +28,8 @@ export interface DraftMapping {
   readonly cursor: DraftCursor | null;
   /** Why this column was chosen as the cursor, or why none was. */
   readonly cursorComments: readonly string[];
+  /** The column that marks rows as deleted, and the values that do so if it is no date, time or boolean; null without one. */
+  readonly deletes: { readonly column: string; readonly values: readonly string[] | null } | null;
   readonly externalIdField: string;
   readonly fields: readonly DraftField[];
   /** Columns without a field, each with the reason. */

@@ -75,6 +75,22 @@ export const changeColumns = (table: SourceTable): CatalogColumn[] =>
     table.columns.filter((c) => /^(timestamptz|timestamp|date)$/.test(c.type) && matches(pattern, c.name)),
   ).filter((column, index, all) => all.indexOf(column) === index);
 
+/** How columns say that a row counts as deleted, by their types: when it was, or whether it is, as `values` or by being true. */
+const DELETED =
+  /^(is_?|was_?|soft_?)?(deleted|removed|erased|trashed)(_?(at|on|ts|time|date|timestamp|flag))?$|^(delete|deletion|removal|erasure)_?(at|on|ts|time|date|timestamp|flag)$|^date_?(deleted|removed)$/i;
+
+/** A column that seems to mark rows as deleted: a date or time, or a flag, some of whose values are given. */
+export const deletionColumn = (
+  table: SourceTable,
+  valuesOf: (column: string) => readonly string[],
+): CatalogColumn | undefined =>
+  table.columns.find(
+    ({ name, type }) =>
+      matches(DELETED, name) &&
+      (/^(timestamptz|timestamp|date|boolean)$/.test(type) ||
+        (type === 'integer' && valuesOf(name).every((value) => value === '0' || value === '1'))),
+  );
+
 /** A column with the time when a row was created. It cannot be a cursor, since it does not reflect changes. */
 export const creationColumn = (table: SourceTable): CatalogColumn | undefined =>
   table.columns.find((c) => /^(timestamptz|timestamp|date)$/.test(c.type) && matches(MADE, c.name));

@@ -1,7 +1,7 @@
 /** Produces the files of a drafted sync, with comments that say what to decide. */
 import { quantity } from '../domain/values/quantity.js';
 import type { SourceTable } from '../domain/source/source-catalog.js';
-import { DECIDE, type DraftMapping } from './draft.js';
+import { DECIDE, type DraftField, type DraftMapping } from './draft.js';
 import { describedBy } from './draft-field.js';
 import { inWords } from './draft-names.js';
 import type { FeedProposal } from './propose-feed.js';
@@ -16,7 +16,7 @@ export interface DraftedFile {
 
 /** The mapping file of a table, in YAML. */
 export function mappingFile(draft: DraftMapping): DraftedFile {
-  const { table, name, key, cursor, fields, leftOut } = draft;
+  const { table, name, key, cursor, deletes, fields, leftOut } = draft;
   const rows = table.estimatedRows === null ? '' : ` (about ${quantity(table.estimatedRows, 'row')})`;
   const references = fields.some((field) => '$ref' in field.property);
   const lines = [
@@ -34,6 +34,7 @@ export function mappingFile(draft: DraftMapping): DraftedFile {
     ...draft.cursorComments.flatMap((comment) => commentLines(comment)),
     ...(cursor === null ? [] : ['cursor:', `  column: ${scalar(cursor.column)}`, '  overlap: 10m']),
     ...(cursor === null || cursor.zone === null ? [] : [`  zone: ${scalar(cursor.zone)}`]),
+    ...(deletes === null ? [] : deletesLines(deletes, fields)),
     '',
     'fields:',
     ...fields.flatMap((field) => [
@@ -51,6 +52,23 @@ export function mappingFile(draft: DraftMapping): DraftedFile {
       : []),
   ];
   return { name: `${name}.mapping.yaml`, text: `${lines.join('\n')}\n` };
+}
+
+/** A deleted row is not sent if it never was; what becomes of a record that is on the platform already, a person decides. */
+function deletesLines(
+  { column, values }: NonNullable<DraftMapping['deletes']>,
+  fields: readonly DraftField[],
+): readonly string[] {
+  const field = fields.find(({ required }) => !required)?.name ?? 'status';
+  return [
+    ...commentLines(
+      `${DECIDE} ${column} seems to mark deleted rows. Their records stay on the platform as they are (ignore), or change: action: { clear: [${scalar(field)}] }, or { set: { status: gone } }.`,
+    ),
+    'deletes:',
+    `  column: ${scalar(column)}`,
+    ...(values === null ? [] : [`  values: ${list(values)}`]),
+    '  action: ignore',
+  ];
 }
 
 /** The schema definition of a table, in the form of 4.4. */

@@ -166,6 +166,37 @@ describe('on an untidy database', () => {
   });
 });
 
+describe('on tables that mark deleted rows', () => {
+  beforeAll(async () => {
+    database = await createDatabase();
+    await database.query(`
+      CREATE TABLE customers (id int PRIMARY KEY, email text, updated_at timestamptz NOT NULL, deleted_at timestamptz);
+      CREATE TABLE orders (id int PRIMARY KEY, note text, "isDeleted" boolean NOT NULL);
+      CREATE TABLE coupons (id int PRIMARY KEY, code text, deleted smallint NOT NULL);
+      CREATE TABLE photos (id int PRIMARY KEY, removed text, deleted_by int, deleted int);
+      INSERT INTO customers VALUES (1, 'a@example.org', '2020-01-01', NULL), (2, 'b@example.org', '2020-01-01', '2020-01-02');
+      INSERT INTO coupons VALUES (1, 'A', 0), (2, 'B', 1);
+      INSERT INTO photos VALUES (1, 'x', 7, 12);`);
+  });
+  afterAll(() => database.drop());
+
+  it('drafts deletes, so that deleted rows are not sent, and asks what becomes of their records', async () => {
+    await call('init', 'shop', '--source', 'SHOP_URL', '--tenant', 'demo');
+
+    expect((await call('check', 'shop', '--json')).json<{ findings: object[] }>().findings).toEqual([]);
+    expect(read('customers.mapping.yaml')).toMatch(
+      /# DECIDE: deleted_at seems to mark deleted rows[^]*clear: \[email\][^]*\ndeletes:\n {2}column: deleted_at\n {2}action: ignore\n/,
+    );
+    expect(read('customers.mapping.yaml')).toMatch(/# Left out:\n[^]*# deleted_at says which rows are deleted/);
+    expect(read('orders.mapping.yaml')).toContain('deletes:\n  column: isDeleted\n  action: ignore\n');
+    expect(read('coupons.mapping.yaml')).toContain('deletes:\n  column: deleted\n  values: ["1"]\n  action: ignore\n');
+    expect(read('photos.mapping.yaml')).not.toContain('deletes:');
+    const previewed = await call('preview', 'shop', 'customers', '--show-values');
+    expect(previewed.stdout).toContain('a@example.org');
+    expect(previewed.stdout).not.toContain('b@example.org');
+  });
+});
+
 describe('an input that is wrong', () => {
   beforeAll(async () => {
     database = await createDatabase();

@@ -118,12 +118,6 @@ it('asks for values that a flag has', async () => {
 
 it.each([
   [
-    'a column without a cursor',
-    `{ column: gone, ${ACTION} }`,
-    '',
-    '4:20 error deletes_without_cursor deletes.column: needs a cursor that grows when a row is marked as deleted; without one, leave the column out and use mode mirror',
-  ],
-  [
     'values without a column',
     `{ values: [x], ${ACTION} }`,
     undefined,

@@ -23,27 +23,33 @@ const mark = (shop: Shop, id: number, status: string): Promise<unknown> =>
     status,
   ]);
 
-it("marks the record of a row that was marked as deleted, keeps its other fields, and removes the mark with the row's", async () => {
-  const shop = await shopForTest({ files: { 'customers.mapping.yaml': MARKED } });
-  await fill(shop, 3);
-  await shop.run({ mappings: ['customers'] });
+it.each([
+  ['with a cursor', MARKED],
+  ['without a cursor, where each run reads every row', MARKED.replace(/^cursor: .*\n/m, '')],
+])(
+  "marks the record of a row that was marked as deleted, keeps its other fields, and removes the mark with the row's (%s)",
+  async (_how, mapping) => {
+    const shop = await shopForTest({ files: { 'customers.mapping.yaml': mapping } });
+    await fill(shop, 3);
+    await shop.run({ mappings: ['customers'] });
 
-  await mark(shop, 2, 'X');
-  const report = await shop.run({ mappings: ['customers'] });
+    await mark(shop, 2, 'X');
+    const report = await shop.run({ mappings: ['customers'] });
 
-  expect(report).toMatchObject({ outcome: 'complete', total: { accepted: 1 } });
-  expect(await shop.stored('customer', '2')).toEqual({ customerId: '2', name: 'Customer 2', status: 'deleted' });
-  expect(await shop.reconcile('customers')).toMatchObject({ rows: 3, equal: 3, extra: 0 });
+    expect(report).toMatchObject({ outcome: 'complete', total: { accepted: 1 } });
+    expect(await shop.stored('customer', '2')).toEqual({ customerId: '2', name: 'Customer 2', status: 'deleted' });
+    expect(await shop.reconcile('customers')).toMatchObject({ rows: 3, equal: 3, extra: 0 });
 
-  await mark(shop, 2, 'A');
-  await shop.run({ mappings: ['customers'] });
-  expect(await shop.stored('customer', '2')).toEqual({
-    customerId: '2',
-    name: 'Customer 2',
-    email: 'c2@example.org',
-    status: 'active',
-  });
-});
+    await mark(shop, 2, 'A');
+    await shop.run({ mappings: ['customers'] });
+    expect(await shop.stored('customer', '2')).toEqual({
+      customerId: '2',
+      name: 'Customer 2',
+      email: 'c2@example.org',
+      status: 'active',
+    });
+  },
+);
 
 it('sends nothing for a row that was deleted before it was ever delivered', async () => {
   const shop = await shopForTest({ files: { 'customers.mapping.yaml': MARKED } });

@@ -205,10 +205,6 @@ export const FINDING_KINDS = {
     meaning: 'Mappings refer to each other in a cycle that two passes cannot load.',
     remedy: 'Make a reference of the cycle one that may be left out at first.',
   },
-  deletes_without_cursor: {
-    meaning: '`deletes` names a column, and the mapping has no cursor that would show the change.',
-    remedy: 'Add a cursor, or leave the column out and use mode mirror.',
-  },
   deletes_values: {
     meaning: '`deletes.values` and `deletes.column` do not fit each other.',
     remedy: 'Name the column, and those of its values that mean deleted.',

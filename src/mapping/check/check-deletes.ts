@@ -15,14 +15,8 @@ import { didYouMean } from '../language/violation-message.js';
  * is valid, and that a row which comes back overwrites everything that the deletion set or cleared.
  */
 export function checkDeletes(mapping: MappingSpec, file: LanguageFile): void {
-  const { deletes, cursor, options } = mapping;
+  const { deletes, options } = mapping;
   if (deletes === null) return;
-  if (deletes.column !== null && cursor === null)
-    file.report(
-      'deletes_without_cursor',
-      ['deletes', 'column'],
-      'needs a cursor that grows when a row is marked as deleted; without one, leave the column out and use mode mirror',
-    );
   if (deletes.values !== null && deletes.column === null)
     file.report('deletes_values', ['deletes', 'values'], 'are the values of a column; name it with column');
   if (deletes.action === 'ignore') return;
