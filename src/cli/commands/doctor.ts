@@ -12,7 +12,13 @@ import { namedVariables } from '../../mapping/kept-files.js';
 import { checkSyncFiles } from '../../mapping/load-sync.js';
 import { EXIT, withViewParts } from '../command-context.js';
 import { fail, ok, type Examined } from '../doctor/examination.js';
-import { examinePlatform, examineSchemas, examineState, examineTemporal } from '../doctor/examine-services.js';
+import {
+  examinePlatform,
+  examineSchemas,
+  examineState,
+  examineTenants,
+  examineTemporal,
+} from '../doctor/examine-services.js';
 import { examineSource } from '../doctor/examine-source.js';
 import { quantity } from '../../domain/values/quantity.js';
 import { printable } from '../output/text-table.js';
@@ -43,6 +49,7 @@ export function addDoctor(program: Command): void {
             ...(sync === null ? [] : await examineSource(parts, sync)),
             ...(await examineState(parts)),
             ...(await examinePlatform(parts, sync)),
+            ...(sync === null ? [] : await examineTenants(parts, sync)),
             ...(sync === null ? [] : await examineSchemas(parts, sync)),
             ...(await examineTemporal(parts, {
               asked: name ?? null,

@@ -15,6 +15,7 @@ import { fail, ok, skip, warn, type Examined } from './examination.js';
 import { examineSearchAttributes } from './examine-search-attributes.js';
 import { examineVersions } from './examine-versions.js';
 import { examineWatch } from './examine-watch.js';
+import { leftTenantsLine, leftTenantsRemedy } from '../runs/left-tenants.js';
 import { examineWorkers, type AskingWorkers } from './examine-workers.js';
 import { seconds } from '../../domain/timeouts.js';
 
@@ -99,6 +100,14 @@ function tokenExpiry(token: string | undefined): Examined | null {
     ? warn('token', `expires at ${when}`, 'renew PLATFORM_TOKEN before then, or the file that holds it')
     : ok('token', `valid until ${when}`);
 }
+
+/** Whether the platform has records of the sync in tenants to which it delivers no more; nothing if it has none. */
+export const examineTenants = (parts: ViewParts, sync: SyncSpec): Promise<Examined[]> =>
+  examined('tenants', async () => {
+    const tenants = await (await parts.openSync(sync.name)).tenants();
+    const left = (await (await parts.ledgerIfAny())?.tenantCounts.ofOthers(sync.name, tenants)) ?? [];
+    return left.length === 0 ? [] : [warn('tenants', leftTenantsLine(left), leftTenantsRemedy(sync.name, left))];
+  });
 
 /**
  * Whether the sync's schema definitions were pushed as they are, by the ledger: the platform has no call to read them.

@@ -28,7 +28,7 @@ export async function findVanished(
   run: { readonly runId: string; readonly shouldContinue: () => boolean },
 ): Promise<boolean> {
   const { removals } = deps.ledger;
-  const names = await tenantNames(deps, sync);
+  const names = await tenantNames(deps, sync, run.runId);
   const trustsOwn = await deps.ledger.feeds.isOwnTrusted(mapping.mappingId, run.runId);
   do {
     const scanned = await removals.scan(plan, BLOCKS_AT_ONCE);
@@ -48,12 +48,17 @@ export async function findVanished(
   return false;
 }
 
-/** The tenants that the sync declares, by their numbers in the ledger. Records of other tenants are left alone. */
+/**
+ * The tenants that the sync declares, and those that the run was told no row belongs to any more, by their numbers in the ledger.
+ * Records of other tenants are left alone.
+ */
 async function tenantNames(
   { ledger }: Pick<Dependencies, 'ledger'>,
   sync: OpenSync,
+  runId: string,
 ): Promise<ReadonlyMap<number, string>> {
-  const declared = new Set(await sync.tenants());
+  const run = await ledger.runs.find(runId);
+  const declared = new Set([...(await sync.tenants()), ...(run?.input.leftTenants ?? [])]);
   const ids = await ledger.ids.tenantIds([...declared]);
   return new Map([...ids].flatMap(([name, id]) => (declared.has(name) ? [[id, name] as const] : [])));
 }

@@ -12,6 +12,7 @@ import { runningOrder } from '../../mapping/order/running-order.js';
 import type { Dependencies } from '../dependencies.js';
 import { endAbandoned, type RunWorkflows } from './end-abandoned.js';
 import { forgetOtherSchemas } from './other-schemas.js';
+import { assertLeftTenants } from './left-tenants.js';
 import { assertSamePlatform } from './same-platform.js';
 import { validatedMappings, connectedMappings, modeOf } from './run-request.js';
 
@@ -52,6 +53,7 @@ export async function openRun(
   const isOnlyRun = (await deps.ledger.runs.notEnded(spec.name)).every(({ id }) => id === run.id);
   // Limits that somebody set during an earlier run were for that run; a backfill that they slow down goes on under them.
   if (kind === 'sync' && input.continues === undefined && isOnlyRun) await deps.ledger.fleet.setRate(spec.name, null);
+  await assertLeftTenants(deps, run, input);
   await approveRemovals(deps, run, input);
   const order = runningOrder(spec.mappings);
   const connected = connectedMappings(spec, chosen);

@@ -10,11 +10,16 @@ export interface TenantCounts {
   readonly deadLettered: number;
 }
 
+/** How many records of a tenant are accepted, and not marked as deleted. */
+export type TenantRecords = Pick<TenantCounts, 'tenant' | 'accepted'>;
+
 export interface TenantCountsView {
   /** Up to `limit` tenants whose id begins with `search`: those with the most dead letters and waiting records first, then by id. */
   of(sync: string, page: { readonly search: string; readonly limit: number }): Promise<readonly TenantCounts[]>;
   /** The same of one tenant for each mapping that has records of it; none if the sync has none. */
   ofTenant(sync: string, tenant: string): Promise<readonly (TenantCounts & { readonly mapping: string })[]>;
+  /** The tenants of which records are accepted that are not among these; those with the most records first. */
+  ofOthers(sync: string, tenants: readonly string[]): Promise<readonly TenantRecords[]>;
 }
 
 /** A row for each mapping, tenant and table, to be summed up. Rows whose tenant is not known have the id 0. */
@@ -47,6 +52,16 @@ export const openTenantCounts = (knex: Knex): TenantCountsView => ({
          JOIN tenants t ON t.id = c.tenant_id JOIN mappings m ON m.id = c.mapping_id
        WHERE t.platform_id = :tenant GROUP BY t.platform_id, m.id, m.name ORDER BY m.id`,
       { sync, tenant },
+    );
+    return rows;
+  },
+  async ofOthers(sync, tenants) {
+    const { rows } = await knex.raw<{ rows: TenantRecords[] }>(
+      `SELECT t.platform_id AS tenant, sum(b.accepted)::float8 AS accepted FROM record_blocks b JOIN tenants t ON t.id = b.tenant_id
+       WHERE b.mapping_id IN (SELECT id FROM mappings WHERE sync = :sync) AND b.accepted > 0
+         AND t.platform_id <> ALL (CAST(:tenants AS text[]))
+       GROUP BY 1 ORDER BY 2 DESC, 1`,
+      { sync, tenants: [...tenants] },
     );
     return rows;
   },

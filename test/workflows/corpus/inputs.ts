@@ -65,6 +65,8 @@ export const INPUTS: readonly (readonly [RunKind, unknown, ...string[]])[] = [
   ['sync', { sync: 'shop', limit: 5, mode: 'full' }, '"limit" cannot be combined with "mode"'],
   ['sync', { sync: 'shop', acceptChanges: 'yes' }, '"acceptChanges" must be true or false'],
   ['sync', { sync: 'shop', approve: ['1'] }, '"approve" needs "mode":"mirror"'],
+  ['sync', { sync: 'shop', leftTenants: ['north'] }, '"leftTenants" needs "mode":"mirror"'],
+  ['sync', { sync: 'shop', mode: 'mirror', leftTenants: [] }, '"leftTenants" must be a list of texts, at least one'],
   ['sync', { sync: 'shop', continues: null }, BY_HAND],
   ['sync', { sync: 'shop', continues: 'yes' }, BY_HAND],
   ['sync', { sync: 'shop', continues: {} }, BY_HAND],

@@ -1,0 +1,70 @@
+/** Records that went to a wrong tenant, which was corrected later: the platform has them until somebody says what becomes of them. */
+import { expect, it } from 'vitest';
+import { runInProcess } from '../cli/in-process.js';
+import { customers, files, MARK, mirror } from './mirrored-customers.js';
+import { failureOf, fill, shopForTest, SYNC, type Shop } from './shop.js';
+
+const syncFile = (tenant: string): string => `source: { connection: '\${env:SOURCE_URL}' }
+tenant: ${tenant}
+upload: { inDoubtDelay: 1s, waitForPending: 5s }
+`;
+
+const command = (shop: Shop, ...args: string[]) => runInProcess(args, shop.env);
+
+/** Customers 1 to 5, delivered to north, and then to south, to which they belong. */
+async function corrected(wrong: string, right: string, correct: (shop: Shop) => Promise<unknown>): Promise<Shop> {
+  const only = {
+    'sync.yaml': syncFile(wrong),
+    'customers.mapping.yaml': customers(`{ ${MARK}, hold: { records: 10 } }`),
+  };
+  const shop = await shopForTest({ files: { ...files(), ...only } });
+  await shop.source.query(
+    `CREATE TABLE shop.tenants (code text, platform_id text); INSERT INTO shop.tenants VALUES ('n', 'north')`,
+  );
+  await fill(shop, 5);
+  await shop.run({ mappings: ['customers'] });
+  shop.write('sync.yaml', syncFile(right));
+  await correct(shop);
+  expect(await shop.run({ mode: 'full', mappings: ['customers'] })).toMatchObject({ total: { accepted: 5 } });
+  return shop;
+}
+
+it('status says so, and a mirror run that is told the tenant marks the records there, and no others', async () => {
+  const shop = await corrected('north', 'south', () => Promise.resolve());
+
+  const line = 'The platform has records in tenants to which the sync delivers no more: north (5).';
+  const before = await command(shop, 'status', SYNC);
+  expect(before.stdout).toContain(line);
+  expect(before.stdout).toContain('partner-sync run shop --mode mirror --left-tenant north');
+  expect((await mirror(shop)).removals).toMatchObject([{ state: 'done', records: 0 }]);
+
+  const told = await command(shop, 'run', SYNC, '--mode', 'mirror', '--mapping', 'customers', '--left-tenant', 'north');
+  expect(told.code).toBe(0);
+  expect(told.stdout).not.toContain(line);
+  for (let id = 1; id <= 5; id++) {
+    expect(await shop.stored('customer', String(id), 'north')).toMatchObject({ status: 'gone' });
+    expect(await shop.stored('customer', String(id), 'south')).toMatchObject({ email: `c${id}@example.org` });
+  }
+  expect((await command(shop, 'status', SYNC)).stdout).not.toContain(line);
+});
+
+it('doctor says so where tenants are listed in the source', async () => {
+  const listed = '{ column: shop, from: { table: shop.tenants, value: code, tenant: platform_id } }';
+  const shop = await corrected(listed, listed, (s) => s.source.query(`UPDATE shop.tenants SET platform_id = 'south'`));
+
+  expect((await command(shop, 'doctor', SYNC)).stdout).toContain('delivers no more: north (5)');
+  await command(shop, 'forget', SYNC, '--tenant', 'north', '--yes');
+  expect((await command(shop, 'doctor', SYNC)).stdout).not.toContain('delivers no more');
+});
+
+it('a tenant of which nothing is known is refused, as it is misspelled', async () => {
+  const shop = await shopForTest({ files: files() });
+  await fill(shop, 1);
+  await shop.run();
+
+  const run = await shop.start('sync', { sync: SYNC, mode: 'mirror', mappings: ['customers'], leftTenants: ['nort'] });
+  expect(await failureOf(run)).toMatchObject({
+    type: 'input_invalid',
+    message: /the ledger knows no record of shop in the tenant "nort"/,
+  });
+});
