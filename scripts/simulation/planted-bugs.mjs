@@ -299,6 +299,11 @@ export const PLANTED_BUGS = {
     "if (latest.status.name !== 'RUNNING') return false;",
     "if (latest.status.name !== 'RUNNING' || latest.runId !== '') return false;",
   ],
+  'a batch in doubt stays open once its records were all sent again': [
+    'src/ledger/waiting/waiting.ts',
+    "(await knex('batches').where({ mapping_id: mappingId, state: 'pending' }).first('id')) !== undefined",
+    'false',
+  ],
   'a row that has come back is taken for a duplicate of its removal': [
     'src/delivery/chunk/duplicate-ids.ts',
     'if (record.deletion !== undefined) continue;',

@@ -77,3 +77,23 @@ it('keeps newer content back for a while when the platform drops a child, as an 
   expect((await the.claim(await the.newPartition(), [record('a', '2')])).skipReasons).toEqual(['contended']);
   expect((await the.claim(await the.newPartition(), [record('a', '1')])).skipReasons).toEqual([undefined]);
 });
+
+it('closes a batch in doubt whose records were all sent again, although no record waits', async () => {
+  const dead = await the.newPartition();
+  const same = [record('a', '1')];
+  await the.claim(dead, same);
+  const [left] = await the.ledger.batches.takeOverLeftBehind(dead);
+  await the.ledger.batches.recover(dead, left!, {
+    outcomes: same.map((r) => the.sent(r, 'unknown')),
+    pending: ['a'],
+    dependencyWait: 3600,
+  });
+  const readSeqs = await the.reading();
+  const claimed = await the.claim(dead, same, readSeqs);
+  await the.ledger.checkpoint(dead, await the.outcome(claimed, same, 'accepted', { readSeqs }));
+  expect((await the.ledger.batches.withPending(the.mappingId)).map(({ id }) => id)).toEqual([left!.id]);
+
+  await poll(dead.runId, () => Promise.reject(new Error('there is no batch to ask for')));
+
+  expect(await the.ledger.batches.withPending(the.mappingId)).toEqual([]);
+});

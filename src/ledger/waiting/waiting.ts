@@ -67,7 +67,7 @@ export interface Waiting {
     mappingId: number,
     keys: readonly Pick<WaitingRow, 'tenantId' | 'externalId'>[],
   ): Promise<ReadonlyMap<string, LackingParents>>;
-  /** Whether any record of the mapping waits. */
+  /** Whether any record of the mapping waits, or a batch of it is still to be closed whose records have all been sent again. */
   any(mappingId: number): Promise<boolean>;
   /** Sets the reason of pending records: that their parents may come, or why they will not. */
   setReason(batchId: string, reason: PendingReason, externalIds: readonly string[]): Promise<void>;
@@ -134,7 +134,8 @@ export function openWaiting(knex: Knex): Waiting {
       return new Map(rows.map((row) => [recordKey(row), row]));
     },
     any: async (mappingId) =>
-      (await knex('waiting').where({ mapping_id: mappingId }).first('external_id')) !== undefined,
+      (await knex('waiting').where({ mapping_id: mappingId }).first('external_id')) !== undefined ||
+      (await knex('batches').where({ mapping_id: mappingId, state: 'pending' }).first('id')) !== undefined,
     async setReason(batchId, reason, externalIds) {
       await knex('waiting')
         .where({ batch_id: batchId })
