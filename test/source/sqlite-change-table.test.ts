@@ -1,6 +1,6 @@
 /** What is special about change tables of SQLite: REPLACE, files that cannot be written, and unfit tables. */
 import BetterSqlite from 'better-sqlite3';
-import { chmodSync } from 'node:fs';
+import { chmodSync, copyFileSync, renameSync } from 'node:fs';
 import type * as Files from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
@@ -53,6 +53,25 @@ describe.runIf(isHere('SQLite'))('a change table of SQLite', () => {
       unwritable.delete(folder);
       chmodSync(folder, 0o700);
     }
+  });
+
+  it('leaves the changes of a file alone that has replaced the one which was read, and says that others are lost', async () => {
+    const tables = { orders: ['id'] };
+    const { feed, url, run } = await createChangeTable(sqlite, ORDERS, tables);
+    const other = await createChangeTable(sqlite, ORDERS, tables);
+    const start = await feed.begin();
+    await run(`INSERT INTO orders VALUES (1, 'a')`);
+    await other.run(`INSERT INTO orders VALUES (7, 'b')`);
+    const otherStart = { ...(await other.feed.begin()), at: '0' };
+    const [keys, position] = await keysFrom(feed, start);
+    expect(keys).toEqual(['orders:1']);
+
+    copyFileSync(fileOf(other.url), `${fileOf(url)}.new`);
+    renameSync(`${fileOf(url)}.new`, fileOf(url));
+
+    await expect(feed.confirm(position)).rejects.toMatchObject({ code: 'changes_lost' });
+    await expect(keysFrom(feed, position)).rejects.toMatchObject({ code: 'changes_lost' });
+    expect((await keysFrom(feed, otherStart))[0]).toEqual(['orders:7']);
   });
 
   it('refuses a view', async () => {

@@ -269,4 +269,22 @@ describe.skipIf(!isHere('SQLite')).each([sqlite])('$name', ({ create }) => {
       message: expect.stringContaining(file) as string,
     });
   });
+
+  it('reads the file that has the name now, once another one has replaced it', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'partner-sync-sqlite-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const fileWith = (name: string, id: number): string => {
+      const file = join(folder, name);
+      new BetterSqlite(file).exec(`CREATE TABLE shop (id int PRIMARY KEY); INSERT INTO shop VALUES (${id})`).close();
+      return file;
+    };
+    const file = fileWith('shop.db', 1);
+    const shop = open(`sqlite:${file}`);
+    onTestFinished(() => shop.close());
+    expect(await readAll(shop, plan('shop', ['id']), 10)).toEqual(['1']);
+
+    renameSync(fileWith('new.db', 2), file);
+
+    expect(await readAll(shop, plan('shop', ['id']), 10)).toEqual(['2']);
+  });
 });

@@ -4,7 +4,7 @@
  *
  * Places in a change table are texts that only the kind of database can interpret.
  */
-import type { ReportedTable } from '../../domain/source/change-feed.js';
+import type { FeedPosition, ReportedTable } from '../../domain/source/change-feed.js';
 import type { FeedInstallation, FeedRemoval, PlannedTable } from '../../domain/source/feed-installation.js';
 
 /** Why a change table cannot be read. `isLost`: what was not read yet can never be read any more. */
@@ -73,8 +73,8 @@ export interface ChangeTable {
    * The last page, which may be empty, has the place up to which everything was read.
    */
   pages(at: string, signal: AbortSignal): AsyncGenerator<RecordedPage>;
-  /** Deletes the rows up to a place, and keeps in mind that it did. */
-  prune(at: string): Promise<void>;
+  /** Deletes the rows up to a position, of which the table has just been, and keeps in mind that it did. */
+  prune(position: FeedPosition): Promise<void>;
   installation(tables: readonly PlannedTable[]): Promise<FeedInstallation>;
   removal(): Promise<FeedRemoval>;
 }

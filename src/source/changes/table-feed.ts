@@ -81,7 +81,7 @@ class TableFeed implements ChangeFeed {
     const { origin } = readableIdentity(await this.#table.status());
     if (origin !== position.origin) throw changesLost(ANOTHER);
     if (!(await this.#table.canPrune())) return null;
-    await this.#table.prune(position.at);
+    await this.#table.prune(position);
     return (await this.#table.identity()).pruned;
   }
 

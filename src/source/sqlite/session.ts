@@ -1,5 +1,5 @@
 /** An SQLite file, opened read-only. The driver is synchronous: a long query blocks its thread. */
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import knexLibrary from 'knex';
@@ -12,7 +12,7 @@ import type { SourceConfig } from '../../domain/sync/sync.js';
 import { decodeText } from '../decode-text.js';
 import type { Binding, PageOptions, Query, RawPage, Session } from '../dialect.js';
 import { loadDriver } from '../load-driver.js';
-import { connectionsInUse, SILENT, withConnection } from '../knex-pool.js';
+import { connectionsInUse, discardConnection, SILENT, withConnection } from '../knex-pool.js';
 import { affinityOf, typeOfDeclared } from './types.js';
 import { milliseconds } from '../../domain/timeouts.js';
 
@@ -27,6 +27,7 @@ export const openWritingSqliteSession = (config: SourceConfig): Session => openS
 function openSession(config: SourceConfig, readonly: boolean): Session {
   const Driver = builtDriver();
   const filename = resolve(fileOf(config.connection));
+  const opened = new WeakMap<Database, string>();
   const knex = knexLibrary({
     client: 'better-sqlite3',
     log: SILENT,
@@ -37,6 +38,7 @@ function openSession(config: SourceConfig, readonly: boolean): Session {
       max: config.poolMax,
       afterCreate(db: Database, done: (error: unknown, db: Database) => void) {
         db.pragma(`busy_timeout = ${config.statementTimeout * 1000}`);
+        opened.set(db, identityOf(filename));
         done(null, db);
       },
     },
@@ -44,16 +46,18 @@ function openSession(config: SourceConfig, readonly: boolean): Session {
   });
   return {
     async run({ sql, bindings }, { budget = Infinity, lookUp }: PageOptions = {}) {
-      // A file that was moved away would be read on through the connections that have it open.
-      if (!existsSync(filename))
-        throw new PartnerSyncError(
-          'config_invalid',
-          `source: no such file, or none that this account can see: ${filename}`,
-        );
-      // In a transaction, so that a second read of the same rows finds them as they were.
-      return withConnection(knex, (db: Database) =>
-        db.transaction(() => (readonly ? runOn : runAny)(db, sql, bindings, budget, lookUp))(),
-      );
+      while (true) {
+        const page = await withConnection(knex, (db: Database) => {
+          // Through a connection, a file is read on that was moved away, or replaced by another one.
+          if (opened.get(db) !== identityOf(filename)) {
+            discardConnection(db);
+            return null;
+          }
+          // In a transaction, so that a second read of the same rows finds them as they were.
+          return db.transaction(() => (readonly ? runOn : runAny)(db, sql, bindings, budget, lookUp))();
+        });
+        if (page !== null) return page;
+      }
     },
     typesOf: (codes) => Promise.resolve(new Map(codes.map((code) => [code, typeOfDeclared(code)]))),
     // Nothing ends a statement of SQLite; only the wait for another writer is bounded.
@@ -71,6 +75,17 @@ function openSession(config: SourceConfig, readonly: boolean): Session {
     connections: () => connectionsInUse(knex),
     close: () => knex.destroy(),
   };
+}
+
+/** Which file has this name now. Throws `config_invalid` if none has. */
+function identityOf(filename: string): string {
+  try {
+    const { dev, ino } = statSync(filename, { bigint: true });
+    return `${dev} ${ino}`;
+  } catch (error) {
+    const message = `source: no such file, or none that this account can see: ${filename}`;
+    throw new PartnerSyncError('config_invalid', message, {}, { cause: error });
+  }
 }
 
 /** An installation without install scripts leaves the driver's native part unbuilt. */

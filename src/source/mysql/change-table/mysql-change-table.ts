@@ -1,4 +1,5 @@
 /** The change table of MySQL and MariaDB. See row-gaps.ts for how it misses no transaction that is committed late. */
+import type { FeedPosition } from '../../../domain/source/change-feed.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PartnerSyncError } from '../../../domain/errors.js';
 import {
@@ -142,7 +143,7 @@ export class MysqlChangeTable implements ChangeTable {
     }
   }
 
-  async prune(at: string): Promise<void> {
+  async prune({ at }: FeedPosition): Promise<void> {
     const { changes, state } = partNames(this.#config, (await this.#parts()).schema);
     // The row itself stays: a table that was emptied by somebody else is noticed by its absence.
     const where = `WHERE seq < ${parsePlace(at).seq}`;

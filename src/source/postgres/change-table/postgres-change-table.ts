@@ -4,6 +4,7 @@
  * Its rows are ordered by the transaction that has written them, and are read as long as no older transaction is open. So one
  * that commits late is never passed by; transactions of other databases of the server hold the reading back, too.
  */
+import type { FeedPosition } from '../../../domain/source/change-feed.js';
 import {
   distinctTables,
   missingAmong,
@@ -116,7 +117,7 @@ export class PostgresChangeTable implements ChangeTable {
     }
   }
 
-  async prune(at: string): Promise<void> {
+  async prune({ at }: FeedPosition): Promise<void> {
     const { changes, state } = tableNames(this.#config);
     const bindings = at.split('/');
     const through = '($1::bigint, $2::bigint)';

@@ -1,4 +1,5 @@
 /** The change table of SQLite. One connection writes at a time, so rows are numbered in the order of their commits. */
+import type { FeedPosition } from '../../../domain/source/change-feed.js';
 import { access, constants } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import {
@@ -130,15 +131,20 @@ export class SqliteChangeTable implements ChangeTable {
     }
   }
 
-  async prune(at: string): Promise<void> {
+  async prune({ at, origin }: FeedPosition): Promise<void> {
     const { changes, state } = tableNames(this.#config);
+    // The file may have been replaced since it was read.
+    const isSame = `EXISTS (SELECT 1 FROM ${state} WHERE origin = ?)`;
     const sql = `SELECT 1 FROM ${changes} WHERE seq <= CAST(? AS INTEGER) LIMIT 1`;
     if ((await this.#ask({ sql, bindings: [at] })).rows.length === 0) return;
     await this.#database.once('deleting changes that have been read', () =>
       this.#database.session.write!(
         [
-          { sql: `UPDATE ${state} SET pruned = max(pruned, CAST(? AS INTEGER))`, bindings: [at] },
-          { sql: `DELETE FROM ${changes} WHERE seq <= CAST(? AS INTEGER)`, bindings: [at] },
+          {
+            sql: `UPDATE ${state} SET pruned = max(pruned, CAST(? AS INTEGER)) WHERE origin = ?`,
+            bindings: [at, origin],
+          },
+          { sql: `DELETE FROM ${changes} WHERE seq <= CAST(? AS INTEGER) AND ${isSame}`, bindings: [at, origin] },
         ],
         milliseconds('changesPruning'),
       ),
