@@ -91,6 +91,7 @@ export function composeSync(
         if (known !== undefined) return known();
         return Promise.reject(new PartnerSyncError('unexpected', `${spec.name} has no mapping ${name}`));
       },
+      tenantRule: tenant,
       async tenants() {
         const rule = await tenant();
         return rule.kind === 'constant' ? [rule.tenant] : [...new Set(rule.values.values())];

@@ -3,7 +3,7 @@ import type { Alerting } from '../domain/monitoring/alerts.js';
 import type { MappingMeter } from '../domain/monitoring/meters.js';
 import type { Retention } from '../domain/sync/retention.js';
 import type { OnRetry } from '../domain/monitoring/retries.js';
-import type { SyncSpec } from '../domain/sync/sync.js';
+import type { SyncSpec, TenantRule } from '../domain/sync/sync.js';
 import type { LoadedSync } from '../mapping/load-sync.js';
 import type { PlatformClient } from '../platform/client.js';
 import type { RequestLimit } from '../platform/request-limit.js';
@@ -41,6 +41,8 @@ export interface OpenSync extends Pick<Reader, 'source'> {
   /** To be told of retries in place, here and by the platform's client; the source tells it by itself. */
   readonly onRetry: OnRetry;
   mapping(name: string): Promise<OpenMapping>;
+  /** What tells the tenant of a row. */
+  tenantRule(): Promise<TenantRule>;
   /** The platform's ids of all tenants that a row may belong to. */
   tenants(): Promise<readonly string[]>;
 }

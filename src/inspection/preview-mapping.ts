@@ -78,7 +78,10 @@ export async function previewMapping(
   children = new WaitingChildren(sync, options.ledger),
 ): Promise<Preview> {
   const { ledger } = options;
-  const position = (await ledger?.partitions.position(mapping.mappingId)) ?? null;
+  const position = {
+    stored: (await ledger?.partitions.position(mapping.mappingId)) ?? null,
+    tenantMoves: (await ledger?.tenantLists.moves(sync.spec.name, await sync.tenantRule())) ?? 0,
+  };
   const partitions = await partitionsOf(
     sync,
     mapping,

@@ -15,6 +15,7 @@ import { openRemovals, type Removals } from './removals.js';
 import { openRunHistories, type RunHistories } from './views/run-histories.js';
 import { openRuns, type Runs } from './runs/runs.js';
 import { openPlatforms, type PlatformsView } from './mappings/platforms.js';
+import { openTenantLists, type TenantListsView } from './mappings/tenant-lists.js';
 import { openSchemaIds, type SchemaIds } from './mappings/schema-ids.js';
 import { openFilesOfRuns, type FilesOfRuns } from './runs/sync-files.js';
 import { openSyncStates, type SyncStates } from './views/sync-state.js';
@@ -48,6 +49,7 @@ export interface LedgerView {
   readonly fleet: FleetView;
   readonly schemaIds: Pick<SchemaIds, 'pushed'>;
   readonly platforms: PlatformsView;
+  readonly tenantLists: TenantListsView;
   readonly audit: AuditView;
   readonly retention: Pick<LedgerRetention, 'prunable'>;
   close(): Promise<void>;
@@ -84,6 +86,7 @@ export async function openLedgerView(url: string): Promise<LedgerView> {
     fleet: withLedgerErrors(openFleetView(knex)),
     schemaIds: withLedgerErrors(openSchemaIds(knex)),
     platforms: withLedgerErrors(openPlatforms(knex)),
+    tenantLists: withLedgerErrors(openTenantLists(knex)),
     audit: withLedgerErrors(openAuditView(knex)),
     retention: withLedgerErrors(openRetention(knex)),
     close: () => knex.destroy(),

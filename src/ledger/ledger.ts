@@ -29,6 +29,7 @@ import { openRemovals, type Removals } from './removals.js';
 import { openRunHistories, type RunHistories } from './views/run-histories.js';
 import { openRuns, type Runs } from './runs/runs.js';
 import { openPlatforms, type Platforms } from './mappings/platforms.js';
+import { openTenantLists, type TenantLists } from './mappings/tenant-lists.js';
 import { openSchemaIds, type SchemaIds } from './mappings/schema-ids.js';
 import { openSeenColumns, type SeenColumns } from './mappings/seen-columns.js';
 import { openFilesOfRuns, type FilesOfRuns } from './runs/sync-files.js';
@@ -64,6 +65,7 @@ export interface Ledger {
   readonly recordStates: RecordStates;
   readonly schemaIds: SchemaIds;
   readonly platforms: Platforms;
+  readonly tenantLists: TenantLists;
   readonly seenColumns: SeenColumns;
   readonly fleet: Fleet;
   readonly gauges: Gauges;
@@ -130,6 +132,7 @@ export function ledgerOn(knex: Knex, meter: LedgerMeter = NO_METERS.ledger): Led
     recordStates: withLedgerErrors(openRecordStates(knex)),
     schemaIds: withLedgerErrors(openSchemaIds(knex)),
     platforms: withLedgerErrors(openPlatforms(knex)),
+    tenantLists: withLedgerErrors(openTenantLists(knex)),
     seenColumns: withLedgerErrors(openSeenColumns(knex)),
     fleet: withLedgerErrors(openFleet(knex)),
     gauges: withLedgerErrors(openGauges(knex)),

@@ -29,7 +29,7 @@ describe.each(here([postgres, mariadb, mysql]))('$name', ({ create, instant, now
     const spec = { name: 'orders', cursor: { column: 'at', overlap: 0 }, feed: null, options: { ledger } };
     const mapping = { plan: orders, spec } as unknown as OpenMapping;
     const run = { mode: 'incremental', input: { sync: 'shop' } };
-    const partitions = await partitionsOf({ source }, mapping, run, null);
+    const partitions = await partitionsOf({ source }, mapping, run, { stored: null, tenantMoves: 0 });
     return Promise.all(
       partitions.map(async ({ movesPosition, cursorFrom, cursorBefore }) => {
         const rows = await readAll(source, orders, 10, { ...ALL, cursorFrom, cursorBefore });

@@ -23,7 +23,12 @@ it.each(here(TEST_DIALECTS))('reads the same half hour in $name', async ({ creat
       const spec = { name: 'orders', cursor: { column: cursor, overlap: 0 }, feed: null };
       const input = { sync: 'shop', from: '2026-07-01T08:30:00Z', to: '2026-07-01T09:00:00Z' };
       const mapping = { plan: read, spec } as unknown as OpenMapping;
-      const [range] = await partitionsOf({ source }, mapping, { mode: 'backfill', input }, null);
+      const [range] = await partitionsOf(
+        { source },
+        mapping,
+        { mode: 'backfill', input },
+        { stored: null, tenantMoves: 0 },
+      );
       const rows = await readAll(source, read, 5, { ...ALL, ...range, after: null });
       return rows.map((row) => row.split('|')[0]).join();
     };

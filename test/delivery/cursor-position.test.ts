@@ -27,7 +27,10 @@ describe.each(here(TEST_DIALECTS))('$name', ({ create, instant, local, name, now
   const orders = plan('orders', ['id'], 'at');
   const [london, tokyo] = ['Europe/London', 'Asia/Tokyo'];
   const positionOf = (read: ReadPlan, stored: Position | null) =>
-    cursorPosition(source, { plan: read, spec: { cursor: { overlap: 600 } } } as unknown as OpenMapping, stored);
+    cursorPosition(source, { plan: read, spec: { cursor: { overlap: 600 } } } as unknown as OpenMapping, {
+      stored,
+      tenantMoves: 0,
+    });
   /** A position that a run has reached which read by this plan. */
   const reached = async (read: ReadPlan, cursor: string): Promise<Position> => ({
     cursor,
@@ -90,7 +93,10 @@ describe.each(here(TEST_DIALECTS))('$name', ({ create, instant, local, name, now
       };
       const mapping = { plan: read, spec } as unknown as OpenMapping;
       const run = { mode: 'incremental', input: { sync: 'shop' } };
-      const partitions = await partitionsOf({ source }, mapping, run, await reached(read, first!.split('|')[1]!));
+      const partitions = await partitionsOf({ source }, mapping, run, {
+        stored: await reached(read, first!.split('|')[1]!),
+        tenantMoves: 0,
+      });
       const pages = partitions.map(({ cursorFrom, cursorBefore }) =>
         readAll(source, read, 5, { ...ALL, cursorFrom, cursorBefore }),
       );

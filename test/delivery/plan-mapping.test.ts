@@ -40,6 +40,7 @@ async function growingSource(ledger: () => Ledger = () => the.ledger, feed: stri
         source,
         spec: { name: 'shop', version: 'v1', guard: null },
         mapping: () => Promise.resolve({ mappingId: the.mappingId, spec, plan: READ }),
+        tenantRule: () => Promise.resolve({ kind: 'constant', tenant: 'north' }),
       }),
   } as unknown as Dependencies;
   const runId = await newRun(the.ledger, { kind: 'sync', mode: 'incremental' });

@@ -72,7 +72,7 @@ it('knows of each table whose rows belong to a mapping what becomes of them when
 /** Tables that retention leaves alone, by the reason why they do not grow, or why they must be kept. */
 const KEPT: Readonly<Record<string, string>> = {
   'a row for each thing that files declare':
-    'mappings seen_columns positions sync_platforms sync_rates awaited_syncs schedules schema_definitions change_feeds fed_mappings',
+    'mappings seen_columns positions sync_platforms tenant_lists sync_rates awaited_syncs schedules schema_definitions change_feeds fed_mappings',
   'a row for each account, or for each process, sync or run while it works': 'platform_retry_after senders sync_leases',
   'a row for each problem that a sync has had, of a few kinds, and for each target': 'alerts alert_deliveries',
   'a row for each tenant of the platform': 'tenants',

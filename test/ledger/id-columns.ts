@@ -41,7 +41,7 @@ export const NOT_FORGOTTEN: Readonly<Record<string, string>> = {
     'partition_requests.operation partition_requests.status removal_plans.state runs.kind runs.mode runs.trigger runs.outcome runs.failure_code runs.retrying_code partitions.kind batches.state',
   'it names what files declare: a sync, a mapping, a schema definition, columns, fields':
     'seen_columns.relation seen_columns.columns senders.sync sync_rates.sync alerts.sync awaited_syncs.sync ' +
-    'sync_platforms.sync schedules.id schedules.sync schedules.name alert_deliveries.sync schema_definitions.name ' +
+    'sync_platforms.sync tenant_lists.sync schedules.id schedules.sync schedules.name alert_deliveries.sync schema_definitions.name ' +
     'schema_definitions.definition audit.sync mappings.sync mappings.name mappings.id_rule mappings.schema_name runs.sync sync_files.sync sync_files.files ' +
     'sync_leases.sync sync_days.sync dead_letters.pointer removal_plans.action ' +
     'change_feeds.sync change_feeds.name fed_mappings.feed fed_mappings.reads',
@@ -53,6 +53,6 @@ export const NOT_FORGOTTEN: Readonly<Record<string, string>> = {
   'it holds counts, names and causes':
     'change_feeds.problem change_feeds.given_up audit.subject alerts.what guards.hold guards.approved removal_plans.exceeded runs.skipped runs.report',
   'it holds masked text': 'dead_letters.reason dead_letters.shape waiting.rejection runs.failure_message',
-  'it names the tenant, whose own id stays': 'tenants.platform_id',
+  'it names the tenant, whose own id stays': 'tenants.platform_id tenant_lists.list',
   'it names a migration': 'migrations.name',
 };

@@ -47,6 +47,7 @@ export async function acquireFeed(
   const { tables, ...state } = await feed.state();
   const { fed, unreported } = await fedMappings(
     sync,
+    await ledger.tenantLists.note(input.sync, await sync.tenantRule()),
     tables,
     mappings.filter(({ name }) => !input.skipped.includes(name)),
   );
@@ -210,7 +211,7 @@ interface ReportedMapping {
   readonly mappingId: number;
   readonly mapping: string;
   readonly tables: readonly AffectingTable[];
-  /** Differs if other tables, columns or rows are meant than before, or their records have other ids. */
+  /** Differs if other tables, columns or rows are meant than before, or their records have other ids, or are of another tenant. */
   readonly reads: string;
 }
 
@@ -224,6 +225,7 @@ interface AffectingTable extends AffectedRows {
 /** The feed's mappings, but those that the run leaves out: they are read in full once they are back. */
 async function fedMappings(
   sync: Pick<OpenSync, 'source' | 'mapping'>,
+  tenantMoves: number,
   reported: readonly ReportedTable[],
   specs: readonly MappingSpec[],
 ): Promise<{ readonly fed: ReportedMapping[]; readonly unreported: string[] }> {
@@ -238,7 +240,7 @@ async function fedMappings(
     const { mappingId, plan } = await sync.mapping(spec.name);
     const types = new Map((await sync.source.describe(plan.relation)).map(({ name, type }) => [name, type]));
     const keyTypes = plan.key.map((column) => types.get(column) ?? null);
-    fed.push({ mappingId, mapping: spec.name, tables, reads: readsOf(spec, keyTypes, tables) });
+    fed.push({ mappingId, mapping: spec.name, tables, reads: readsOf(spec, keyTypes, tenantMoves, tables) });
   }
   return { fed, unreported };
 }
@@ -271,11 +273,13 @@ async function affectingTables(
 const readsOf = (
   spec: MappingSpec,
   keyTypes: readonly (SourceType | null)[],
+  tenantMoves: number,
   tables: readonly AffectingTable[],
 ): string =>
   JSON.stringify([
     spec.relation,
     keyTypes,
+    tenantMoves,
     idRuleOf(spec),
     ...tables.map(({ table: { schema, name, since = '' }, columns, through }) => [
       [schema, name, since, ...columns],

@@ -4,12 +4,12 @@ import type { RunInput } from '../../domain/run/run.js';
 import type { RowPosition, ReadPlan, SourceKey, SourceType } from '../../domain/source/source.js';
 import { seconds } from '../../domain/timeouts.js';
 import { quoted } from '../../domain/values/quoted.js';
-import { ofKeyRange, type NewPartition, type Position } from '../../ledger/runs/partitions.js';
+import { ofKeyRange, type NewPartition } from '../../ledger/runs/partitions.js';
 import { EVERYTHING } from '../../reading/read-bounds.js';
 import { inKeyOrder, keyIn } from '../../reading/reading-order.js';
 import { cursorBoundText, momentOf } from '../../source/cursor-time.js';
 import type { OpenMapping, OpenSync } from '../dependencies.js';
-import { cursorPosition } from '../cursor-position.js';
+import { cursorPosition, type StoredPosition } from '../cursor-position.js';
 
 /** Rows of one key partition: large enough that dispatching it costs little, small enough to spread over workers. */
 const ROWS_PER_PARTITION = 250_000;
@@ -23,7 +23,7 @@ const BY_CURSOR = { ...ALL_BY_KEY, byCursor: true };
 /**
  * What a run that begins now reads of the mapping.
  *
- * @param position up to where incremental runs have read; null if there was none
+ * @param position up to where incremental runs have read
  * @throws PartnerSyncError `config_invalid` if rows have no value in the cursor, `input_invalid` if a key bound does
  *   not fit the mapping's key
  */
@@ -31,7 +31,7 @@ export async function partitionsOf(
   { source }: Pick<OpenSync, 'source'>,
   mapping: Pick<OpenMapping, 'plan' | 'spec'>,
   { mode, input }: { readonly mode: string; readonly input: RunInput },
-  position: Position | null,
+  position: StoredPosition,
 ): Promise<NewPartition[]> {
   const { plan, spec } = mapping;
   if (input.limit !== undefined) return firstRows(source, plan, input.limit);
@@ -95,11 +95,11 @@ export const isReadInOrder = ({ cursor, feed }: OpenMapping['spec'], mode: strin
 async function sincePosition(
   source: OpenSync['source'],
   mapping: Pick<OpenMapping, 'plan' | 'spec'>,
-  stored: Position | null,
+  position: StoredPosition,
   overlap: number,
 ): Promise<NewPartition[]> {
   const { plan, spec } = mapping;
-  const { reads, cursor: cursorFrom } = await cursorPosition(source, mapping, stored);
+  const { reads, cursor: cursorFrom } = await cursorPosition(source, mapping, position);
   const cursorBefore = await source.highWatermark(plan);
   const changed = { ...BY_CURSOR, movesPosition: true, reads, cursorFrom, cursorBefore };
   return [

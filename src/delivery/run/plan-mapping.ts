@@ -99,8 +99,9 @@ async function planRead(
     const changed = plan.mode === 'live' ? null : { ...(await changedRows.newest(mappingId)), readAt: fed.readAt };
     if (await partitions.planLeftToLoad(plan.runId, mappingId, changed)) return;
   }
-  const position = await partitions.position(mappingId);
-  const found = await partitionsOf(sync, mapping, plan, position);
+  const tenantMoves = await ledger.tenantLists.note(sync.spec.name, await sync.tenantRule());
+  const stored = await partitions.position(mappingId);
+  const found = await partitionsOf(sync, mapping, plan, { stored, tenantMoves });
   const read = {
     expectedRows: await expectedRows(sync, mapping, plan, found),
     isComplete: isRunMode(plan.mode) && plan.input.limit === undefined,

@@ -164,7 +164,10 @@ async function newRows(
   const fed = spec.feed === null ? null : await deps.ledger.feeds.mapping(mappingId);
   if (fed?.loaded === true && !fed.isLoading) return null;
   if (spec.cursor === null) return from === null ? EVERYTHING : null;
-  const position = await cursorPosition(sync.source, mapping, await deps.ledger.partitions.position(mappingId));
+  const position = await cursorPosition(sync.source, mapping, {
+    stored: await deps.ledger.partitions.position(mappingId),
+    tenantMoves: await deps.ledger.tenantLists.note(sync.spec.name, await sync.tenantRule()),
+  });
   const cursorBefore = await sync.source.highWatermark(plan);
   return { ...EVERYTHING, cursorFrom: from ?? position.cursor, cursorBefore };
 }

@@ -96,6 +96,13 @@ export const OPERATING_TABLES = `
     address text NOT NULL
   );
 
+  -- How a sync tells the tenants of rows, and how often that has moved rows to another one (mappings/tenant-lists.ts).
+  CREATE TABLE tenant_lists (
+    sync text PRIMARY KEY,
+    list json NOT NULL,
+    moves integer NOT NULL DEFAULT 0
+  );
+
   -- Schema definitions that were pushed.
   CREATE TABLE schema_definitions (
     platform text NOT NULL, -- its address
