@@ -28,7 +28,13 @@ export interface CommandContext<P extends CommonParts = Parts> {
  * Errors that the caller corrects on this machine, in a command line, a file or a variable; all others exit with 1. An
  * unreachable Temporal server is among them, as its code is `config_invalid`.
  */
-const USAGE_ERRORS: readonly ErrorCode[] = ['config_invalid', 'driver_missing', 'input_invalid', 'package_missing'];
+const USAGE_ERRORS: readonly ErrorCode[] = [
+  'config_invalid',
+  'driver_missing',
+  'input_invalid',
+  'other_platform',
+  'package_missing',
+];
 
 /** A command's own work: it gets the context, commander's arguments and the options, and returns the exit code. */
 type Work<P extends CommonParts, A extends unknown[], O> = (

@@ -241,7 +241,7 @@ export const ERROR_CATALOGUE = {
     retry: 'later',
     meaning: 'The platform responded with a redirect, which would send data and token to another address.',
     remedy:
-      'The request is retried for five minutes. If it persists and you trust the new address, set PLATFORM_BASE_URL to it.',
+      'The request is retried for five minutes. If it persists and you trust the new address, set PLATFORM_BASE_URL to it, and tell the ledger: `partner-sync relocate <address before>`.',
   },
   schema_not_pushed: {
     retry: 'never',

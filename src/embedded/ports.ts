@@ -49,7 +49,7 @@ function listenOnce(port: number): Promise<number | undefined> {
 }
 
 /** The remembered ports by name; empty if there is no file. */
-export function readPorts(file: string): Record<string, number> {
+function readPorts(file: string): Record<string, number> {
   try {
     const parsed: unknown = JSON.parse(readFileSync(file, 'utf8'));
     if (parsed === null || typeof parsed !== 'object') return {};

@@ -6,7 +6,7 @@ import { ENGINE_OPTIONS } from '../config/engine-flags.js';
 import { startManagedProcess, type ManagedProcess, type ManagedProcessInput } from './managed-process.js';
 import { packageRoot } from '../config/package-root.js';
 import { moveSandbox } from './move-sandbox.js';
-import { readPorts, rememberedPorts } from './ports.js';
+import { rememberedPorts } from './ports.js';
 import { makeStackFolder, publishStack, refuseSecondOwner, withdrawStack } from './stack-folder.js';
 import { childEnvironment, sandboxFixture, stackEnvironment, type MintToken } from './stack-environment.js';
 import { startServers, type StackServers } from './stack-servers.js';
@@ -74,12 +74,10 @@ export async function startStack(input: StartStackInput): Promise<Stack> {
   const children: { sandbox?: ManagedProcess; worker?: ManagedProcess } = {};
   const stop = stopper(folder, servers, children, log);
   try {
-    const ports = join(folder, 'ports.json');
-    const before = readPorts(ports)['sandbox'];
-    const { sandbox: port } = await rememberedPorts(ports, ['sandbox']);
+    const { sandbox: port } = await rememberedPorts(join(folder, 'ports.json'), ['sandbox']);
     const sandboxUrl = `http://127.0.0.1:${port}`;
     const env = await stackEnvironment(input, servers, sandboxUrl);
-    if (before !== undefined && before !== port) await moveSandbox(env['PARTNER_SYNC_STATE_URL']!, sandboxUrl);
+    await moveSandbox(env['PARTNER_SYNC_STATE_URL']!, sandboxUrl);
     const cli = input.cli ?? [
       process.execPath,
       ...ENGINE_OPTIONS,

@@ -3,7 +3,7 @@ import type { CatalogColumn, SourceTable } from '../domain/source/source-catalog
 import { DECIDE, type DraftField, type DraftMapping, type ZoneGuess } from './draft.js';
 import { commentsOf, describedBy, draftField, draftReference, encoding, listed } from './draft-field.js';
 import { bytesForm, instantForm } from './draft-values.js';
-import { categoryOf, changeColumns, creationColumn, deletionColumn } from './guesses.js';
+import { categoryOf, changeColumns, creationColumn, deletionColumns } from './guesses.js';
 import { fieldName, singular, takeName, type TableNames } from './draft-names.js';
 import { keyOf, type DraftReference } from './draft-references.js';
 import type { Sample } from './sample.js';
@@ -35,7 +35,7 @@ export interface DraftContext {
 export async function draftMapping(table: SourceTable, context: DraftContext): Promise<DraftMapping> {
   const { mapping, schema, plural, comment } = context.names.get(table.table)!;
   const { cursor, cursorComments } = await cursorOf(table, context);
-  const deletion = deletionColumn(table, context.samples.get(table.table)!);
+  const deletion = await deletionOf(table, context);
   const taken = new Set<string>();
   const externalId = externalIdField(table, taken, context);
   const leftOut: string[] = [];
@@ -47,7 +47,7 @@ export async function draftMapping(table: SourceTable, context: DraftContext): P
       continue;
     }
     if (column === deletion) {
-      leftOut.push(`${column.name} says which rows are deleted, and rows that are not all have the same`);
+      leftOut.push(`${column.name} says which rows are deleted; in all others it is the same`);
       continue;
     }
     const field = otherField(table, column, context, taken);
@@ -70,6 +70,18 @@ export async function draftMapping(table: SourceTable, context: DraftContext): P
     fields,
     leftOut,
   };
+}
+
+/**
+ * The column that seems to mark rows as deleted, if there is one. Neither the key nor a reference is one, nor is a date that no row
+ * lacks: all rows would count as deleted.
+ */
+async function deletionOf(table: SourceTable, context: DraftContext): Promise<CatalogColumn | undefined> {
+  for (const column of deletionColumns(table, context.samples.get(table.table)!)) {
+    if (keyOf(table).includes(column.name) || isReference(table, column, context)) continue;
+    if (!column.nullable || (await context.hasNull(table, column.name))) return column;
+  }
+  return undefined;
 }
 
 /** The external id: the key as text, or a template that joins the columns of a composite key. */

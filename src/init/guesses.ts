@@ -75,21 +75,27 @@ export const changeColumns = (table: SourceTable): CatalogColumn[] =>
     table.columns.filter((c) => /^(timestamptz|timestamp|date)$/.test(c.type) && matches(pattern, c.name)),
   ).filter((column, index, all) => all.indexOf(column) === index);
 
-/** How columns say that a row counts as deleted, by their types: when it was, or whether it is, as `values` or by being true. */
-const DELETED =
-  /^(is_?|was_?|soft_?)?(deleted|removed|erased|trashed)(_?(at|on|ts|time|date|timestamp|flag))?$|^(delete|deletion|removal|erasure)_?(at|on|ts|time|date|timestamp|flag)$|^date_?(deleted|removed)$/i;
+/** How columns are named that say when a row was deleted, and that it is. */
+const DELETED_AT =
+  /^(soft_?)?(deleted|removed|erased|trashed)_?(at|on|ts|time|date|timestamp)$|^(deletion|removal|erasure)_?(at|on|ts|time|date|timestamp)$|^date_?(deleted|removed)$/i;
+const DELETED = /^(is_?|was_?|soft_?)?(deleted|removed|erased|trashed)(_?flag)?$|^(delete|deletion)_?flag$/i;
 
-/** A column that seems to mark rows as deleted: a date or time, or a flag, some of whose values are given. */
-export const deletionColumn = (
+/**
+ * Columns that seem to mark rows as deleted: dates and times that may be NULL, and flags. `valuesOf` gives some values of an integer
+ * column, of which a flag has only two.
+ */
+export const deletionColumns = (
   table: SourceTable,
   valuesOf: (column: string) => readonly string[],
-): CatalogColumn | undefined =>
-  table.columns.find(
-    ({ name, type }) =>
-      matches(DELETED, name) &&
-      (/^(timestamptz|timestamp|date|boolean)$/.test(type) ||
-        (type === 'integer' && valuesOf(name).every((value) => value === '0' || value === '1'))),
-  );
+): readonly CatalogColumn[] =>
+  table.columns.filter(({ name, type, nullable }) => {
+    if (/^(timestamptz|timestamp|date)$/.test(type))
+      return nullable && (matches(DELETED_AT, name) || matches(DELETED, name));
+    if (!matches(DELETED, name)) return false;
+    return (
+      type === 'boolean' || (type === 'integer' && valuesOf(name).every((value) => value === '0' || value === '1'))
+    );
+  });
 
 /** A column with the time when a row was created. It cannot be a cursor, since it does not reflect changes. */
 export const creationColumn = (table: SourceTable): CatalogColumn | undefined =>

@@ -138,8 +138,8 @@ const howTo = (sync: string): string =>
 /** How runs find changed rows without a feed. */
 function withoutFeed(mappings: readonly DraftMapping[]): string {
   const full = mappings.filter(({ cursor }) => cursor === null).map(({ name }) => name);
-  if (full.length === 0) return 'Changed rows are found by cursor columns; deleted rows are not noticed.';
+  if (full.length === 0) return 'Changed rows are found by cursor columns; rows that are gone are not noticed.';
   if (full.length === mappings.length)
-    return 'Every run reads all rows, as no table has a column that shows changes; deleted rows are not noticed.';
-  return `Changed rows are found by cursor columns, and of ${full.join(', ')} every run reads all rows; deleted rows are not noticed.`;
+    return 'Every run reads all rows, as no table has a column that shows changes; rows that are gone are not noticed.';
+  return `Changed rows are found by cursor columns, and of ${full.join(', ')} every run reads all rows; rows that are gone are not noticed.`;
 }

@@ -59,10 +59,14 @@ function deletesLines(
   { column, values }: NonNullable<DraftMapping['deletes']>,
   fields: readonly DraftField[],
 ): readonly string[] {
-  const field = fields.find(({ required }) => !required)?.name ?? 'status';
+  const field = fields.find(({ required, property }) => !required && !('$ref' in property))?.name;
+  const change =
+    field === undefined
+      ? 'set or clear some of their fields'
+      : `change, for example action: { clear: [${scalar(field)}] }`;
   return [
     ...commentLines(
-      `${DECIDE} ${column} seems to mark deleted rows. Their records stay on the platform as they are (ignore), or change: action: { clear: [${scalar(field)}] }, or { set: { status: gone } }.`,
+      `${DECIDE} ${column} seems to mark deleted rows. Their records stay on the platform as they are (ignore), or ${change}.`,
     ),
     'deletes:',
     `  column: ${scalar(column)}`,

@@ -85,7 +85,10 @@ export interface Removals {
   needingAttention(sync: string): Promise<readonly RemovalPlan[]>;
   /** Plans that the run has made. */
   ofRun(runId: string): Promise<readonly RemovalPlan[]>;
-  /** Approves the action of each plan for the records in it. The audit tells who did so, with which run. */
+  /**
+   * Approves the action of each plan for the records in it; the run looks in the former tenants, too, that those of the plans were told of.
+   * The audit tells who did so, with which run.
+   */
   approve(planIds: readonly string[], by: ApprovedBy): Promise<void>;
 }
 
@@ -290,6 +293,13 @@ export function openRemovals(knex: Knex): Removals {
           .whereNull('approved_at')
           .update({ approved_at: trx.fn.now() })
           .returning<{ id: string; records: string }[]>(['id', 'records']);
+        await trx.raw(
+          `UPDATE runs r SET input = jsonb_set(r.input, '{formerTenants}', f.tenants)
+           FROM (SELECT jsonb_agg(DISTINCT tenant) AS tenants FROM runs o, jsonb_array_elements_text(o.input->'formerTenants') AS tenant
+                 WHERE o.id = :run OR o.id IN (SELECT run_id FROM removal_plans WHERE id = ANY (CAST(:plans AS bigint[])))) f
+           WHERE r.id = :run AND f.tenants IS NOT NULL`,
+          { run, plans: [...planIds] },
+        );
         if (approved.length === 0) return;
         const records = approved.reduce((sum, plan) => sum + Number(plan.records), 0);
         const subject = { run, plans: approved.map((plan) => plan.id), records };

@@ -40,6 +40,9 @@ export function reportIn(error: unknown): RunReport | undefined {
   return cause.details?.[0] as RunReport | undefined;
 }
 
+/** Errors of a worker's files, variables and drivers, which may differ from those here. */
+const OF_WORKER: readonly ErrorCode[] = ['config_invalid', 'driver_missing', 'other_platform'];
+
 /**
  * The failure of a workflow as the error that caused it, with its code: Temporal wraps it in a failure of the workflow
  * and one of the activity. `run_stopped` for a workflow that was cancelled or terminated. Anything else is returned
@@ -57,6 +60,9 @@ export function fromWorkflow(error: unknown): unknown {
       ? (cause.type as ErrorCode)
       : 'unexpected';
   // The worker's files, variables and drivers may differ from those here.
-  const where = code === 'config_invalid' || code === 'driver_missing' ? 'where the worker runs: ' : '';
+  const where =
+    code === 'config_invalid' || code === 'driver_missing' || code === 'other_platform'
+      ? 'where the worker runs: '
+      : '';
   return new PartnerSyncError(code, `${where}${cause.message}`);
 }

@@ -72,7 +72,7 @@ it('proposes a change table where the server or a table cannot have a slot, and 
     state: 'to-install',
     changes: '{ table: partner_sync_shop }',
     why: [
-      'Changed rows are found by cursor columns; deleted rows are not noticed.',
+      'Changed rows are found by cursor columns; rows that are gone are not noticed.',
       'A change feed would tell every change, and deleted rows, too.',
       'A slot is not possible yet:',
       'wal_level is replica; logical is needed, and a restart of the server for it',
@@ -108,7 +108,7 @@ describe.each(here([mariadb, mysql, sqlite]))('on $name', (dialect) => {
       state: 'to-install',
       changes: '{ table: partner_sync_shop }',
       why: [
-        'Every run reads all rows, as no table has a column that shows changes; deleted rows are not noticed.',
+        'Every run reads all rows, as no table has a column that shows changes; rows that are gone are not noticed.',
         'A change feed would tell every change, and deleted rows, too.',
         'A change table is possible, which triggers fill.',
         expect.stringContaining('with its triggers, bulk writes to a table take') as string,

@@ -173,10 +173,13 @@ describe('on tables that mark deleted rows', () => {
       CREATE TABLE customers (id int PRIMARY KEY, email text, updated_at timestamptz NOT NULL, deleted_at timestamptz);
       CREATE TABLE orders (id int PRIMARY KEY, note text, "isDeleted" boolean NOT NULL);
       CREATE TABLE coupons (id int PRIMARY KEY, code text, deleted smallint NOT NULL);
-      CREATE TABLE photos (id int PRIMARY KEY, removed text, deleted_by int, deleted int);
+      CREATE TABLE photos (id int PRIMARY KEY, removed text, deleted_by int, deleted int, "deletedAt" bigint NOT NULL DEFAULT 0);
+      CREATE TABLE carts (id int PRIMARY KEY, deleted_at timestamptz NOT NULL DEFAULT '9999-12-31', removal_date date);
+      CREATE TABLE stock (sku text, deleted boolean, removed int REFERENCES photos, PRIMARY KEY (sku, deleted));
       INSERT INTO customers VALUES (1, 'a@example.org', '2020-01-01', NULL), (2, 'b@example.org', '2020-01-01', '2020-01-02');
       INSERT INTO coupons VALUES (1, 'A', 0), (2, 'B', 1);
-      INSERT INTO photos VALUES (1, 'x', 7, 12);`);
+      INSERT INTO photos VALUES (1, 'x', 7, 12);
+      INSERT INTO carts VALUES (1, DEFAULT, '2020-01-01');`);
   });
   afterAll(() => database.drop());
 
@@ -190,7 +193,8 @@ describe('on tables that mark deleted rows', () => {
     expect(read('customers.mapping.yaml')).toMatch(/# Left out:\n[^]*# deleted_at says which rows are deleted/);
     expect(read('orders.mapping.yaml')).toContain('deletes:\n  column: isDeleted\n  action: ignore\n');
     expect(read('coupons.mapping.yaml')).toContain('deletes:\n  column: deleted\n  values: ["1"]\n  action: ignore\n');
-    expect(read('photos.mapping.yaml')).not.toContain('deletes:');
+    // Text, another number than 0 and 1, a date that all rows have, a part of the key, and a reference mark nothing.
+    for (const other of ['photos', 'carts', 'stock']) expect(read(`${other}.mapping.yaml`)).not.toContain('deletes:');
     const previewed = await call('preview', 'shop', 'customers', '--show-values');
     expect(previewed.stdout).toContain('a@example.org');
     expect(previewed.stdout).not.toContain('b@example.org');

@@ -46,7 +46,7 @@ export const NOT_FORGOTTEN: Readonly<Record<string, string>> = {
     'sync_leases.sync sync_days.sync dead_letters.pointer removal_plans.action ' +
     'change_feeds.sync change_feeds.name fed_mappings.feed fed_mappings.reads',
   'it names the platform or what it has made':
-    'senders.account platform_retry_after.account sync_platforms.address schema_definitions.platform ' +
+    'senders.account platform_retry_after.account sync_platforms.address runs.platform schema_definitions.platform ' +
     'schema_definitions.platform_id batches.platform_batch_id',
   'it names a person or a program that works with the ledger': 'audit.who schedules.note runs.started_by',
   'it names an execution in Temporal': 'runs.workflow_id runs.first_execution_run_id audit.key',

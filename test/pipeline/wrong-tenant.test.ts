@@ -12,11 +12,13 @@ upload: { inDoubtDelay: 1s, waitForPending: 5s }
 const command = (shop: Shop, ...args: string[]) => runInProcess(args, shop.env);
 
 /** Customers 1 to 5, delivered to north, and then to south, to which they belong. */
-async function corrected(wrong: string, right: string, correct: (shop: Shop) => Promise<unknown>): Promise<Shop> {
-  const only = {
-    'sync.yaml': syncFile(wrong),
-    'customers.mapping.yaml': customers(`{ ${MARK}, hold: { records: 10 } }`),
-  };
+async function corrected(
+  wrong: string,
+  right: string,
+  correct: (shop: Shop) => Promise<unknown> = () => Promise.resolve(),
+  deletes = `{ ${MARK}, hold: { records: 10 } }`,
+): Promise<Shop> {
+  const only = { 'sync.yaml': syncFile(wrong), 'customers.mapping.yaml': customers(deletes) };
   const shop = await shopForTest({ files: { ...files(), ...only } });
   await shop.source.query(
     `CREATE TABLE shop.tenants (code text, platform_id text); INSERT INTO shop.tenants VALUES ('n', 'north')`,
@@ -30,15 +32,25 @@ async function corrected(wrong: string, right: string, correct: (shop: Shop) => 
 }
 
 it('status says so, and a mirror run that is told the tenant marks the records there, and no others', async () => {
-  const shop = await corrected('north', 'south', () => Promise.resolve());
+  const shop = await corrected('north', 'south');
 
-  const line = 'The platform has records in tenants to which the sync delivers no more: north (5).';
+  const line = 'The platform has records in tenants to which the sync no longer delivers: north (5).';
   const before = await command(shop, 'status', SYNC);
   expect(before.stdout).toContain(line);
-  expect(before.stdout).toContain('partner-sync run shop --mode mirror --left-tenant north');
+  expect(before.stdout).toContain('partner-sync run shop --mode mirror --former-tenant north');
   expect((await mirror(shop)).removals).toMatchObject([{ state: 'done', records: 0 }]);
 
-  const told = await command(shop, 'run', SYNC, '--mode', 'mirror', '--mapping', 'customers', '--left-tenant', 'north');
+  const told = await command(
+    shop,
+    'run',
+    SYNC,
+    '--mode',
+    'mirror',
+    '--mapping',
+    'customers',
+    '--former-tenant',
+    'north',
+  );
   expect(told.code).toBe(0);
   expect(told.stdout).not.toContain(line);
   for (let id = 1; id <= 5; id++) {
@@ -48,13 +60,67 @@ it('status says so, and a mirror run that is told the tenant marks the records t
   expect((await command(shop, 'status', SYNC)).stdout).not.toContain(line);
 });
 
+it('a plan that is large is carried out by the run that approves it, which need not be told the tenant again', async () => {
+  const shop = await corrected('north', 'south', undefined, `{ ${MARK}, hold: { records: 0, percent: 20 } }`);
+
+  const told = await command(
+    shop,
+    'run',
+    SYNC,
+    '--mode',
+    'mirror',
+    '--mapping',
+    'customers',
+    '--former-tenant',
+    'north',
+  );
+  expect(told.code).toBe(1);
+  const [, plan] = /--approve (\d+)/.exec(told.stdout)!;
+  const approved = await mirror(shop, [plan!]);
+
+  expect(approved.removals).toMatchObject([{ state: 'done', records: 5 }]);
+  expect(await shop.stored('customer', '3', 'north')).toMatchObject({ status: 'gone' });
+  expect(await shop.stored('customer', '3', 'south')).toMatchObject({ email: 'c3@example.org' });
+});
+
+it('records are left alone that another sync delivers to the same tenant now', async () => {
+  const shop = await corrected('north', 'south');
+  // As if the sync "other" had taken the tenant over.
+  await shop.state.query(`
+    INSERT INTO partner_sync.mappings (sync, name, schema_name) VALUES ('other', 'customers', 'customer');
+    INSERT INTO partner_sync.record_blocks (mapping_id, tenant_id, low, accepted, records)
+      SELECT o.id, b.tenant_id, b.low, b.accepted, b.records FROM partner_sync.record_blocks b
+        JOIN partner_sync.mappings m ON m.id = b.mapping_id AND m.sync = 'shop' AND m.name = 'customers'
+        JOIN partner_sync.tenants t ON t.id = b.tenant_id AND t.platform_id = 'north', partner_sync.mappings o WHERE o.sync = 'other'`);
+
+  expect((await command(shop, 'status', SYNC)).stdout).not.toContain('no longer delivers');
+  const run = await shop.start('sync', {
+    sync: SYNC,
+    mode: 'mirror',
+    mappings: ['customers'],
+    formerTenants: ['north'],
+  });
+  expect(await failureOf(run)).toMatchObject({
+    type: 'input_invalid',
+    message: /the sync other delivers to the tenant "north", too/,
+  });
+});
+
+it('where no mapping says how to mark records, only forgetting them is proposed', async () => {
+  const shop = await corrected('north', 'south', undefined, '{ action: ignore }');
+
+  const { stdout } = await command(shop, 'status', SYNC);
+  expect(stdout).toContain('No mapping says with deletes how to mark them');
+  expect(stdout).not.toContain('--former-tenant');
+});
+
 it('doctor says so where tenants are listed in the source', async () => {
   const listed = '{ column: shop, from: { table: shop.tenants, value: code, tenant: platform_id } }';
   const shop = await corrected(listed, listed, (s) => s.source.query(`UPDATE shop.tenants SET platform_id = 'south'`));
 
-  expect((await command(shop, 'doctor', SYNC)).stdout).toContain('delivers no more: north (5)');
+  expect((await command(shop, 'doctor', SYNC)).stdout).toContain('no longer delivers: north (5)');
   await command(shop, 'forget', SYNC, '--tenant', 'north', '--yes');
-  expect((await command(shop, 'doctor', SYNC)).stdout).not.toContain('delivers no more');
+  expect((await command(shop, 'doctor', SYNC)).stdout).not.toContain('no longer delivers');
 });
 
 it('a tenant of which nothing is known is refused, as it is misspelled', async () => {
@@ -62,7 +128,12 @@ it('a tenant of which nothing is known is refused, as it is misspelled', async (
   await fill(shop, 1);
   await shop.run();
 
-  const run = await shop.start('sync', { sync: SYNC, mode: 'mirror', mappings: ['customers'], leftTenants: ['nort'] });
+  const run = await shop.start('sync', {
+    sync: SYNC,
+    mode: 'mirror',
+    mappings: ['customers'],
+    formerTenants: ['nort'],
+  });
   expect(await failureOf(run)).toMatchObject({
     type: 'input_invalid',
     message: /the ledger knows no record of shop in the tenant "nort"/,

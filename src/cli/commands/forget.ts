@@ -200,7 +200,10 @@ function linesOf(
   ];
 }
 
-/** @param isMapping of whole mappings: no run will ask what became of their batches */
+/**
+ * @param isMapping of whole mappings: no run will ask what became of their batches
+ * @param isSync of all mappings of the sync, whose files may be there
+ */
 function obstacleLine({ kind, run, since, state, count }: Obstacle, isMapping: boolean, isSync: boolean): string {
   if (kind === 'run')
     return `  run ${run} has been active since ${since}; wait for its end, or start a run if its workflow was terminated`;

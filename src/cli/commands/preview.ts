@@ -16,6 +16,7 @@ import { mappingsInOrder } from '../../mapping/order/mappings-in-order.js';
 import { PartnerSyncError } from '../../domain/errors.js';
 import { announces } from '../announce.js';
 import { EXIT, withViewParts } from '../command-context.js';
+import { assertKnownPlatform } from '../known-platform.js';
 import { assertPlanMode, planOf, writePlan } from '../plan-file.js';
 import { previewSync } from '../../inspection/preview-sync.js';
 import { masked, plain, previewJson, previewLines } from '../output/preview-lines.js';
@@ -81,6 +82,7 @@ export function addPreview(program: Command): void {
         const mode = flags.mode ?? sync.spec.mode;
         if (flags.out !== undefined) assertPlanMode(sync.spec, mode, chosen);
         const ledger = await parts.ledgerIfAny();
+        await assertKnownPlatform(ledger, parts.env, name);
         const platform = ledger === null ? null : await platformIfNamed(parts);
         const limit = flags.limit ?? (flags.out === undefined ? ROWS : 'all');
         if (flags.out !== undefined && limit !== 'all')

@@ -5,7 +5,7 @@
  */
 import { InvalidArgumentError, type Command } from 'commander';
 import { platformAddress } from '../../config/platform-address.js';
-import { platformAddressProblem } from '../../domain/sync/platform-address.js';
+import { knownAddress, platformAddressProblem } from '../../domain/sync/platform-address.js';
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { PlatformsView } from '../../ledger/mappings/platforms.js';
 import { thisCommand } from '../actor.js';
@@ -46,11 +46,10 @@ export function addRelocate(program: Command): void {
     );
 }
 
-/** Two spellings of one address are the same. */
 function address(text: string): string {
   const wrong = platformAddressProblem(text);
   if (wrong !== undefined) throw new InvalidArgumentError(`It ${wrong}`);
-  return new URL(text).href;
+  return knownAddress(text);
 }
 
 async function deliveringTo(platforms: PlatformsView, from: string): Promise<readonly string[]> {

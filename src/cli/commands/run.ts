@@ -12,7 +12,7 @@ import { checkNewRunInput } from '../../domain/run/check-range.js';
 import type { RunInput, RunKind } from '../../domain/run/run.js';
 import { RUN_MODES, type RunMode } from '../../domain/sync/sync.js';
 import { earlierFilesLines, hasRecordsOfEarlierFiles } from '../runs/earlier-files.js';
-import { leftTenants, leftTenantsLines } from '../runs/left-tenants.js';
+import { formerTenants, formerTenantsLines } from '../runs/former-tenants.js';
 import { detachedRun, runToEnd, type ReportAddition } from '../runs/run-to-end.js';
 import { announces } from '../announce.js';
 import { withParts, EXIT_HELP, type CommandContext } from '../command-context.js';
@@ -33,7 +33,7 @@ interface RunOptions {
   mode?: RunMode;
   mapping?: string[];
   approve?: string[];
-  leftTenant?: string[];
+  formerTenant?: string[];
   limit?: number;
   acceptChanges?: boolean;
 }
@@ -63,7 +63,7 @@ export function addRun(program: Command): void {
     .option('--mapping <name...>', 'only these mappings')
     .option('--approve <plan...>', 'carry out these removal plans; needs --mode mirror')
     .option(
-      '--left-tenant <id...>',
+      '--former-tenant <id...>',
       'also mark the records of these tenants, which no row belongs to any more; needs --mode mirror',
     )
     .option(
@@ -87,11 +87,11 @@ export function addRun(program: Command): void {
       withParts<[string], RunOptions>(async (context, sync, options) => {
         if (
           options.plan !== undefined &&
-          (options.mode ?? options.mapping ?? options.approve ?? options.leftTenant ?? options.limit) !== undefined
+          (options.mode ?? options.mapping ?? options.approve ?? options.formerTenant ?? options.limit) !== undefined
         )
           throw new PartnerSyncError(
             'input_invalid',
-            '--plan cannot be combined with --mode, --mapping, --approve, --left-tenant or --limit: the plan determines them',
+            '--plan cannot be combined with --mode, --mapping, --approve, --former-tenant or --limit: the plan determines them',
           );
         const planned = options.plan === undefined ? {} : await plannedInput(context.parts, sync, options.plan);
         return start(context, options, 'sync', {
@@ -100,7 +100,7 @@ export function addRun(program: Command): void {
           ...(options.mode && { mode: options.mode }),
           ...(options.mapping && { mappings: options.mapping }),
           ...(options.approve && { approve: options.approve }),
-          ...(options.leftTenant && { leftTenants: options.leftTenant }),
+          ...(options.formerTenant && { formerTenants: options.formerTenant }),
           ...(options.limit !== undefined && { limit: options.limit }),
           ...(options.acceptChanges && { acceptChanges: true }),
         });
@@ -192,9 +192,9 @@ async function start(
 async function noteOnFiles({ parts }: CommandContext, { sync }: RunInput): Promise<ReportAddition> {
   const ledger = await parts.ledger();
   const hasEarlier = await hasRecordsOfEarlierFiles(parts, ledger, sync);
-  const left = await leftTenants(parts, ledger, sync);
+  const former = await formerTenants(parts, ledger, sync);
   return {
-    fields: { recordsOfEarlierFiles: hasEarlier, leftTenants: left },
-    lines: [...(hasEarlier ? ['', ...earlierFilesLines(sync)] : []), ...leftTenantsLines(sync, left)],
+    fields: { recordsOfEarlierFiles: hasEarlier, formerTenants: former },
+    lines: [...(hasEarlier ? ['', ...earlierFilesLines(sync)] : []), ...formerTenantsLines(sync, former)],
   };
 }

@@ -16,7 +16,7 @@ import { assertKnown } from '../known-sync.js';
 import { removalLines } from '../output/removal-lines.js';
 import { reportLines } from '../output/report-lines.js';
 import { earlierFilesLines, hasRecordsOfEarlierFiles } from '../runs/earlier-files.js';
-import { leftTenants, leftTenantsLines } from '../runs/left-tenants.js';
+import { formerTenants, formerTenantsLines } from '../runs/former-tenants.js';
 import { healthLines, healthsOf, type SyncHealth } from '../runs/sync-healths.js';
 import { abandonedRun, failingLines, failingSyncs, shownRun } from '../runs/run-status.js';
 import { printable, table } from '../output/text-table.js';
@@ -80,11 +80,11 @@ async function statusOf(parts: ViewParts, sync: string | undefined) {
   const mappings = sync === undefined ? [] : await ledger.counts.statuses(sync);
   const removals = sync === undefined ? [] : await ledger.removals.needingAttention(sync);
   const recordsOfEarlierFiles = mappings.length > 0 && (await hasRecordsOfEarlierFiles(parts, ledger, sync!));
-  const left = mappings.length === 0 ? [] : await leftTenants(parts, ledger, sync!);
+  const former = mappings.length === 0 ? [] : await formerTenants(parts, ledger, sync!);
   // An empty ledger and an unreachable Temporal together say nothing about whether runs fail.
   const nothingSeen = runs.length === 0 && 'unknown' in unrecorded;
   const ok = failing.length === 0 && !nothingSeen && healths.every((health) => health.ok);
-  return { ok, healths, runs, unrecorded, failing, mappings, recordsOfEarlierFiles, leftTenants: left, removals };
+  return { ok, healths, runs, unrecorded, failing, mappings, recordsOfEarlierFiles, formerTenants: former, removals };
 }
 
 type Status = Awaited<ReturnType<typeof statusOf>>;
@@ -101,7 +101,7 @@ const shownOf = ({ sync, problems, pausedSchedules, pausedRuns, notStarted }: Sy
 ];
 
 function linesOf(
-  { healths, runs, unrecorded, failing, mappings, recordsOfEarlierFiles, leftTenants: left, removals }: Status,
+  { healths, runs, unrecorded, failing, mappings, recordsOfEarlierFiles, formerTenants: former, removals }: Status,
   sync: string | undefined,
 ): string[] {
   const activeRuns = runs.filter(({ outcome }) => outcome === 'running').map(({ run }) => run);
@@ -135,7 +135,7 @@ function linesOf(
           ),
         ]),
     ...(recordsOfEarlierFiles ? ['', ...earlierFilesLines(sync!)] : []),
-    ...leftTenantsLines(sync!, left),
+    ...formerTenantsLines(sync!, former),
     ...(removals.length === 0 ? [] : ['', ...removalLines(sync!, removals, activeRuns)]),
   ];
 }

@@ -7,15 +7,15 @@ import type { ViewParts } from '../../composition/parts.js';
 import { readVariable } from '../../config/environment.js';
 import { platformAddress } from '../../config/platform-address.js';
 import { ERROR_CATALOGUE, PartnerSyncError } from '../../domain/errors.js';
-import { otherPlatform } from '../../domain/run/other-platform.js';
 import type { SyncSpec } from '../../domain/sync/sync.js';
 import { connectTemporal } from '../../worker/temporal-connection.js';
 import { schemaStatuses, type SchemaStatus } from '../../schema-push/schema-status.js';
+import { assertKnownPlatform } from '../known-platform.js';
 import { fail, ok, skip, warn, type Examined } from './examination.js';
 import { examineSearchAttributes } from './examine-search-attributes.js';
 import { examineVersions } from './examine-versions.js';
 import { examineWatch } from './examine-watch.js';
-import { leftTenantsLine, leftTenantsRemedy } from '../runs/left-tenants.js';
+import { formerTenantsLine, formerTenantsOf, formerTenantsRemedy } from '../runs/former-tenants.js';
 import { examineWorkers, type AskingWorkers } from './examine-workers.js';
 import { seconds } from '../../domain/timeouts.js';
 
@@ -57,12 +57,7 @@ export const examinePlatform = (parts: ViewParts, sync: SyncSpec | null): Promis
     const expiry = tokenExpiry(await readVariable(parts.env, 'PLATFORM_TOKEN'));
     if (sync === null)
       return [skip('platform', `${address}: not queried; name a sync, whose tenants are needed for that`)];
-    const [delivers = null, now] = await Promise.all([
-      parts.ledgerIfAny().then((ledger) => ledger?.platforms.ofSync(sync.name)),
-      platformAddress(parts.env),
-    ]);
-    if (delivers !== null && delivers !== now)
-      throw new PartnerSyncError('other_platform', otherPlatform(sync.name, delivers, now));
+    await assertKnownPlatform(await parts.ledgerIfAny(), parts.env, sync.name);
     const tenants = await (await parts.openSync(sync.name)).tenants();
     for (const tenant of tenants.slice(0, TENANTS_ASKED))
       await platform.findBatch('00000000-0000-4000-8000-000000000000', { tenant, once: true });
@@ -101,12 +96,15 @@ function tokenExpiry(token: string | undefined): Examined | null {
     : ok('token', `valid until ${when}`);
 }
 
-/** Whether the platform has records of the sync in tenants to which it delivers no more; nothing if it has none. */
+/** Whether the platform has records of the sync in tenants to which it no longer delivers; nothing if it has none. */
 export const examineTenants = (parts: ViewParts, sync: SyncSpec): Promise<Examined[]> =>
   examined('tenants', async () => {
     const tenants = await (await parts.openSync(sync.name)).tenants();
-    const left = (await (await parts.ledgerIfAny())?.tenantCounts.ofOthers(sync.name, tenants)) ?? [];
-    return left.length === 0 ? [] : [warn('tenants', leftTenantsLine(left), leftTenantsRemedy(sync.name, left))];
+    const ledger = await parts.ledgerIfAny();
+    const former = ledger === null ? [] : await formerTenantsOf(ledger, sync, tenants);
+    return former.length === 0
+      ? []
+      : [warn('tenants', formerTenantsLine(former), formerTenantsRemedy(sync.name, former))];
   });
 
 /**

@@ -58,7 +58,7 @@ async function tenantNames(
   runId: string,
 ): Promise<ReadonlyMap<number, string>> {
   const run = await ledger.runs.find(runId);
-  const declared = new Set([...(await sync.tenants()), ...(run?.input.leftTenants ?? [])]);
+  const declared = new Set([...(await sync.tenants()), ...(run?.input.formerTenants ?? [])]);
   const ids = await ledger.ids.tenantIds([...declared]);
   return new Map([...ids].flatMap(([name, id]) => (declared.has(name) ? [[id, name] as const] : [])));
 }

@@ -1,5 +1,5 @@
 /** Opens a run: checks what it was asked for, takes the sync's lease and returns the stages in order. */
-import { PartnerSyncError } from '../../domain/errors.js';
+import { ERROR_CATALOGUE, PartnerSyncError, type ErrorCode } from '../../domain/errors.js';
 import type { RunInput } from '../../domain/run/run.js';
 import { milliseconds } from '../../domain/timeouts.js';
 import { declaredFeeds } from '../../domain/sync/declared-feeds.js';
@@ -12,7 +12,7 @@ import { runningOrder } from '../../mapping/order/running-order.js';
 import type { Dependencies } from '../dependencies.js';
 import { endAbandoned, type RunWorkflows } from './end-abandoned.js';
 import { forgetOtherSchemas } from './other-schemas.js';
-import { assertLeftTenants } from './left-tenants.js';
+import { assertFormerTenants } from './former-tenants.js';
 import { assertSamePlatform } from './same-platform.js';
 import { validatedMappings, connectedMappings, modeOf } from './run-request.js';
 
@@ -30,6 +30,8 @@ export async function openRun(
 ): Promise<Omit<OpenedRun, 'searchAttributes'> | NotNeeded> {
   const { kind, input } = opening;
   const run = await beginOrContinue(deps, opening, workflowId);
+  // The attempt before was the first to find out why.
+  if (run.ended_at !== null) throw endedAlready(run);
   await endAbandoned(deps.ledger, run.sync, workflows, run.id);
   if (input.continues === undefined) await assertSamePlatform(deps, run);
   // Another attempt at opening the run may have begun it with other files.
@@ -53,7 +55,7 @@ export async function openRun(
   const isOnlyRun = (await deps.ledger.runs.notEnded(spec.name)).every(({ id }) => id === run.id);
   // Limits that somebody set during an earlier run were for that run; a backfill that they slow down goes on under them.
   if (kind === 'sync' && input.continues === undefined && isOnlyRun) await deps.ledger.fleet.setRate(spec.name, null);
-  await assertLeftTenants(deps, run, input);
+  await assertFormerTenants(deps, run, input);
   await approveRemovals(deps, run, input);
   const order = runningOrder(spec.mappings);
   const connected = connectedMappings(spec, chosen);
@@ -81,6 +83,12 @@ export async function openRun(
     firstPass: input.replay === undefined ? stages.map((stage) => stage.firstPass) : [],
   };
 }
+
+/** Why another attempt at opening the run has ended it. */
+const endedAlready = ({ id, sync, failure_code, failure_message }: RunRow): PartnerSyncError =>
+  failure_code !== null && failure_code in ERROR_CATALOGUE
+    ? new PartnerSyncError(failure_code as ErrorCode, failure_message ?? '')
+    : new PartnerSyncError('run_stopped', `run ${id} of ${sync} has ended already`);
 
 /** The feeds of the chosen mappings, as far as the run goes by them. */
 const feedsOf = (spec: SyncSpec, chosen: ReadonlySet<string>): FeedOfRun[] =>

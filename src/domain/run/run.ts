@@ -25,7 +25,7 @@ export interface SyncInput {
   /** Ids of removal plans that a person has approved; with mode `mirror`. */
   readonly approve?: readonly string[];
   /** Tenants that no row belongs to any more, whose records are to be marked, too; with mode `mirror`. */
-  readonly leftTenants?: readonly string[];
+  readonly formerTenants?: readonly string[];
   /** A sample: the first rows of each mapping by key, at most this many, and their parents; moves no position. */
   readonly limit?: number;
   /** Accept changed column types, for which a run otherwise skips a mapping (`source_changed`). */
@@ -243,7 +243,7 @@ export interface RunWait {
 }
 
 const ALLOWED: Record<RunKind, readonly string[]> = {
-  sync: ['sync', 'mode', 'mappings', 'approve', 'leftTenants', 'limit', 'acceptChanges', 'continues', 'runsBefore'],
+  sync: ['sync', 'mode', 'mappings', 'approve', 'formerTenants', 'limit', 'acceptChanges', 'continues', 'runsBefore'],
   backfill: [
     'sync',
     'mappings',
@@ -299,9 +299,9 @@ export function checkRunInput(kind: RunKind, input: unknown): RunInput {
   list('approve');
   if (given['approve'] !== undefined && given['mode'] !== 'mirror')
     throw invalid(kind, '"approve" needs "mode":"mirror", a run that carries out the plans named');
-  list('leftTenants');
-  if (given['leftTenants'] !== undefined && given['mode'] !== 'mirror')
-    throw invalid(kind, '"leftTenants" needs "mode":"mirror", a run that finds records without rows');
+  list('formerTenants');
+  if (given['formerTenants'] !== undefined && given['mode'] !== 'mirror')
+    throw invalid(kind, '"formerTenants" needs "mode":"mirror", a run that finds records without rows');
   checkSample(given);
   for (const field of OF_ONE_MAPPING) list(field);
   for (const field of ['from', 'to', 'mapping']) text(field);

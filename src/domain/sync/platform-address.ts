@@ -1,4 +1,4 @@
-/** Checks the address of the platform: it must neither send token and data unencrypted nor contain secrets itself. */
+/** The platform's address: it must neither send token and data unencrypted nor contain secrets itself. */
 
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
@@ -10,4 +10,10 @@ export function platformAddressProblem(text: string): string | undefined {
   if (protocol !== 'https:' && !(protocol === 'http:' && LOOPBACK.test(hostname)))
     return 'must be https (http only for this machine)';
   return search === '' && hash === '' ? undefined : 'must end with its host or path, without "?" and "#"';
+}
+
+/** A valid address as the ledger has it: two spellings for the client's requests are one. */
+export function knownAddress(text: string): string {
+  const { origin, pathname } = new URL(text);
+  return origin + pathname.replace(/\/+$/, '');
 }

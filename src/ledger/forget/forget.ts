@@ -10,7 +10,7 @@ import { countRecords, forgetRecords } from '../record-index/index.js';
 import { inTransaction } from '../database/statements.js';
 import * as knownRows from './known-rows.js';
 
-/** What is to be forgotten: a record, all records of a tenant, a record of one tenant only, or all that is known of mappings or of the sync. */
+/** What is to be forgotten: a record, all records of a tenant, a record of one tenant only, or all that is known of mappings or a sync. */
 export interface Forgetting {
   readonly sync: string;
   /** The platform's id of the tenant; null: of whichever tenant. */
@@ -207,6 +207,7 @@ async function remove(trx: Knex, { sync }: Forgetting, places: Places): Promise<
   await trx.raw(`DELETE FROM ${knownRows.DOUBTS}`, bindings);
   await trx.raw(`DELETE FROM ${knownRows.DEAD_LETTERS}`, bindings);
   if (areWhole(places)) await removeMappings(trx, places);
+  if (areWhole(places) && places.names === null) await trx('sync_platforms').where({ sync }).delete();
   if (places.id === null) return;
   await trx.raw(
     `UPDATE dead_letters SET missing = ${knownRows.OTHER_PARENTS} WHERE id IN (SELECT id FROM ${knownRows.CHILDREN})`,

@@ -23,8 +23,8 @@ export interface Platforms extends PlatformsView {
 
 export const openPlatforms = (knex: Knex): Platforms => ({
   async ofSync(sync) {
-    const noted = await notedFor(knex, sync);
-    return noted !== null && (await hasDelivered(knex, sync)) ? noted : null;
+    const noted = await knex('sync_platforms').where({ sync }).first<Noted | undefined>('address');
+    return noted !== undefined && (await hasDelivered(knex, sync)) ? noted.address : null;
   },
   async known() {
     const rows = await knex('sync_platforms')
@@ -34,21 +34,26 @@ export const openPlatforms = (knex: Knex): Platforms => ({
     for (const { sync, address } of rows) syncs.set(address, [...(syncs.get(address) ?? []), sync]);
     return syncs;
   },
-  async claim({ id, sync }, address) {
-    const noted = await notedFor(knex, sync);
-    if (noted === address) return noted;
-    if (noted === null) await knex('sync_platforms').insert({ sync, address }).onConflict('sync').ignore();
-    // Somebody has corrected an address that nothing could be delivered to.
-    else if (!(await isRun(knex, sync, id)) && !(await hasDelivered(knex, sync)))
-      await knex('sync_platforms').where({ sync, address: noted }).update({ address });
-    return (await notedFor(knex, sync))!;
-  },
+  claim: ({ id, sync }, address) =>
+    inTransaction(knex, async (trx) => {
+      await trx('sync_platforms').insert({ sync, address }).onConflict('sync').ignore();
+      // Of two runs that ask at the same time, one sees what the other one was told.
+      const { address: noted } = (await trx('sync_platforms').where({ sync }).forUpdate().first<Noted>('address'))!;
+      if (noted !== address) {
+        if ((await isUsedElsewhere(trx, sync, address)) || (await hasDelivered(trx, sync))) return noted;
+        // Somebody has corrected an address to which nothing could be delivered.
+        await trx('sync_platforms').where({ sync }).update({ address });
+      }
+      await trx('runs').where({ id }).update({ platform: address });
+      return address;
+    }),
   relocate: (from, to, actor) =>
     inTransaction(knex, async (trx) => {
       const rows = await trx('sync_platforms')
         .where({ address: from })
         .update({ address: to })
         .returning<{ sync: string }[]>('sync');
+      await trx('runs').where({ platform: from, ended_at: null }).update({ platform: to });
       // What was pushed to the new address already is newer.
       await trx.raw(
         `UPDATE schema_definitions d SET platform = :to WHERE platform = :from
@@ -62,21 +67,24 @@ export const openPlatforms = (knex: Knex): Platforms => ({
     }),
 });
 
-async function notedFor(knex: Knex, sync: string): Promise<string | null> {
-  const row = await knex('sync_platforms').where({ sync }).first<{ address: string } | undefined>('address');
-  return row?.address ?? null;
+interface Noted {
+  readonly address: string;
 }
 
-/** Whether another run of the sync is active. */
-const isRun = async (knex: Knex, sync: string, besides: string): Promise<boolean> =>
-  (await knex('runs').where({ sync, ended_at: null }).whereNot({ id: besides }).first('id')) !== undefined;
+/** Whether a run is active that delivers to another platform. */
+const isUsedElsewhere = async (knex: Knex, sync: string, address: string): Promise<boolean> =>
+  (await knex('runs').where({ sync, ended_at: null }).whereNot({ platform: address }).first('id')) !== undefined;
 
-/** Whether the ledger knows anything that a platform has, or may have: `forget` removes all of it. */
+/**
+ * Whether the ledger knows anything that a platform has, and that `forget` would remove. A batch that nobody has answered for does not
+ * count: it may have gone to an address where there is no platform.
+ */
 async function hasDelivered(knex: Knex, sync: string): Promise<boolean> {
   const { rows } = await knex.raw<{ rows: [{ known: boolean }] }>(
     `WITH own AS (SELECT id FROM mappings WHERE sync = :sync)
      SELECT EXISTS (SELECT FROM record_blocks WHERE mapping_id IN (SELECT id FROM own))
        OR EXISTS (SELECT FROM positions WHERE mapping_id IN (SELECT id FROM own))
+       OR EXISTS (SELECT FROM fed_mappings WHERE mapping_id IN (SELECT id FROM own) AND (loaded OR load_run_id IS NOT NULL))
        OR EXISTS (SELECT FROM waiting WHERE mapping_id IN (SELECT id FROM own))
        OR EXISTS (SELECT FROM batches WHERE mapping_id IN (SELECT id FROM own) AND state IN ('sent', 'pending'))
        OR EXISTS (SELECT FROM doubts WHERE mapping_id IN (SELECT id FROM own)) AS known`,

@@ -38,7 +38,7 @@ export const openTenantLists = (knex: Knex): TenantLists => ({
         .insert({ sync, list: JSON.stringify(list) })
         .onConflict('sync')
         .ignore();
-      const before = (await trx('tenant_lists').where({ sync }).forUpdate().first<ListRow>())!;
+      const before = await trx('tenant_lists').where({ sync }).forUpdate().first<ListRow>();
       const moves = movesWith(list, before);
       const tenants = before.list.column === list.column ? { ...before.list.tenants, ...list.tenants } : list.tenants;
       await trx('tenant_lists')

@@ -8,8 +8,9 @@ import { seconds } from '../../domain/timeouts.js';
 /** Looks up files of runs. */
 export interface FilesOfRuns {
   /**
-   * The files that the run began with, and the address of the platform that its sync delivers to, null before that is known. Throws `unexpected` for a run that the ledger does not have, and `run_stopped`
-   * for one without files: it failed before it was opened, or ended long ago.
+   * The files that the run began with, and the address of the platform that its sync delivers to, null before that is known. Throws
+   * `unexpected` for a run that the ledger does not have, and `run_stopped` for one without files: it failed before it was opened, or ended
+   * long ago.
    */
   ofRun(runId: string): Promise<KeptFiles & { readonly platform: string | null }>;
 }

@@ -10,16 +10,21 @@ export interface TenantCounts {
   readonly deadLettered: number;
 }
 
-/** How many records of a tenant are accepted, and not marked as deleted. */
-export type TenantRecords = Pick<TenantCounts, 'tenant' | 'accepted'>;
-
 export interface TenantCountsView {
   /** Up to `limit` tenants whose id begins with `search`: those with the most dead letters and waiting records first, then by id. */
   of(sync: string, page: { readonly search: string; readonly limit: number }): Promise<readonly TenantCounts[]>;
   /** The same of one tenant for each mapping that has records of it; none if the sync has none. */
   ofTenant(sync: string, tenant: string): Promise<readonly (TenantCounts & { readonly mapping: string })[]>;
-  /** The tenants of which records are accepted that are not among these; those with the most records first. */
-  ofOthers(sync: string, tenants: readonly string[]): Promise<readonly TenantRecords[]>;
+  /**
+   * Records that are accepted, and not marked as deleted, in tenants that are not among these, by tenant and mapping. Those of another
+   * sync that delivers to the same schema definition of the tenant are left out.
+   */
+  ofOthers(
+    sync: string,
+    tenants: readonly string[],
+  ): Promise<readonly { readonly tenant: string; readonly mapping: string; readonly accepted: number }[]>;
+  /** The other syncs that have records of the tenant in a schema definition that this one fills. */
+  alsoDeliveredBy(sync: string, tenant: string): Promise<readonly string[]>;
 }
 
 /** A row for each mapping, tenant and table, to be summed up. Rows whose tenant is not known have the id 0. */
@@ -56,13 +61,26 @@ export const openTenantCounts = (knex: Knex): TenantCountsView => ({
     return rows;
   },
   async ofOthers(sync, tenants) {
-    const { rows } = await knex.raw<{ rows: TenantRecords[] }>(
-      `SELECT t.platform_id AS tenant, sum(b.accepted)::float8 AS accepted FROM record_blocks b JOIN tenants t ON t.id = b.tenant_id
-       WHERE b.mapping_id IN (SELECT id FROM mappings WHERE sync = :sync) AND b.accepted > 0
-         AND t.platform_id <> ALL (CAST(:tenants AS text[]))
-       GROUP BY 1 ORDER BY 2 DESC, 1`,
+    const { rows } = await knex.raw<{ rows: { tenant: string; mapping: string; accepted: number }[] }>(
+      `WITH own AS (
+         SELECT t.id AS tenant_id, t.platform_id AS tenant, m.name AS mapping, m.schema_name, sum(b.accepted)::float8 AS accepted
+         FROM record_blocks b JOIN mappings m ON m.id = b.mapping_id JOIN tenants t ON t.id = b.tenant_id
+         WHERE m.sync = :sync AND b.accepted > 0 AND t.platform_id <> ALL (CAST(:tenants AS text[])) GROUP BY 1, 2, 3, 4)
+       SELECT tenant, mapping, accepted FROM own
+       WHERE NOT EXISTS (SELECT FROM mappings o JOIN record_blocks b ON b.mapping_id = o.id
+                         WHERE o.sync <> :sync AND o.schema_name = own.schema_name AND b.tenant_id = own.tenant_id AND b.accepted > 0)
+       ORDER BY tenant, mapping`,
       { sync, tenants: [...tenants] },
     );
     return rows;
+  },
+  async alsoDeliveredBy(sync, tenant) {
+    const { rows } = await knex.raw<{ rows: { sync: string }[] }>(
+      `SELECT DISTINCT o.sync FROM mappings m JOIN mappings o ON o.schema_name = m.schema_name AND o.sync <> m.sync
+         JOIN record_blocks b ON b.mapping_id = o.id AND b.accepted > 0 JOIN tenants t ON t.id = b.tenant_id
+       WHERE m.sync = :sync AND t.platform_id = :tenant ORDER BY 1`,
+      { sync, tenant },
+    );
+    return rows.map((row) => row.sync);
   },
 });

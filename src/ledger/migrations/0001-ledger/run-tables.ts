@@ -35,6 +35,8 @@ export const RUN_TABLES = `
     mapping_version text NOT NULL,
     -- The files that it uses (sync_files), which are removed after its end; NULL if it failed before it had any.
     files_id bigint,
+    -- The address of the platform that it delivers to; NULL before that was looked at.
+    platform text,
     workflow_id text NOT NULL,
     first_execution_run_id text NOT NULL,
     -- How many runs the workflow had ended before this one: one in mode live makes a report each day.
