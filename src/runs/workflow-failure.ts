@@ -59,10 +59,6 @@ export function fromWorkflow(error: unknown): unknown {
     cause.type !== null && cause.type !== undefined && cause.type in ERROR_CATALOGUE
       ? (cause.type as ErrorCode)
       : 'unexpected';
-  // The worker's files, variables and drivers may differ from those here.
-  const where =
-    code === 'config_invalid' || code === 'driver_missing' || code === 'other_platform'
-      ? 'where the worker runs: '
-      : '';
+  const where = OF_WORKER.includes(code) ? 'where the worker runs: ' : '';
   return new PartnerSyncError(code, `${where}${cause.message}`);
 }

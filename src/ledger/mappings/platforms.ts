@@ -38,7 +38,7 @@ export const openPlatforms = (knex: Knex): Platforms => ({
     inTransaction(knex, async (trx) => {
       await trx('sync_platforms').insert({ sync, address }).onConflict('sync').ignore();
       // Of two runs that ask at the same time, one sees what the other one was told.
-      const { address: noted } = (await trx('sync_platforms').where({ sync }).forUpdate().first<Noted>('address'))!;
+      const { address: noted } = await trx('sync_platforms').where({ sync }).forUpdate().first<Noted>('address');
       if (noted !== address) {
         if ((await isUsedElsewhere(trx, sync, address)) || (await hasDelivered(trx, sync))) return noted;
         // Somebody has corrected an address to which nothing could be delivered.
