@@ -10,7 +10,7 @@ export interface FormerTenant {
   readonly tenant: string;
   readonly records: number;
   /** Whether a mapping says how some of them are marked as deleted. */
-  readonly canBeMarked: boolean;
+  readonly hasMark: boolean;
 }
 
 /** None if the files are missing here, or wrong, or the tenants are listed in the source, where only `doctor` looks. */
@@ -43,8 +43,8 @@ export async function formerTenantsOf(
   const marking = new Set(mappings.filter(removesRecords).map((mapping) => mapping.name));
   const found = new Map<string, FormerTenant>();
   for (const { tenant, mapping, accepted } of await tenantCounts.ofOthers(name, tenants)) {
-    const { records = 0, canBeMarked = false } = found.get(tenant) ?? {};
-    found.set(tenant, { tenant, records: records + accepted, canBeMarked: canBeMarked || marking.has(mapping) });
+    const { records = 0, hasMark = false } = found.get(tenant) ?? {};
+    found.set(tenant, { tenant, records: records + accepted, hasMark: hasMark || marking.has(mapping) });
   }
   return [...found.values()].sort((a, b) => b.records - a.records);
 }
@@ -61,9 +61,9 @@ export function formerTenantsLine(tenants: readonly FormerTenant[]): string {
 
 /** What to do about them. */
 export function formerTenantsRemedy(sync: string, [first]: readonly FormerTenant[]): string {
-  const { tenant, canBeMarked } = first!;
+  const { tenant, hasMark } = first!;
   const forget = `partner-sync forget ${sync} --tenant ${tenant}`;
-  return canBeMarked
+  return hasMark
     ? `If they went there by mistake, mark them as deleted: partner-sync run ${sync} --mode mirror --former-tenant ${tenant}; if not, let the ledger forget them: ${forget}`
     : `No mapping says with deletes how to mark them; let the ledger forget them: ${forget}`;
 }

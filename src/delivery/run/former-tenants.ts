@@ -17,7 +17,7 @@ export async function assertFormerTenants(
   const { tenantCounts, runs } = ledger;
   for (const tenant of formerTenants) {
     const isKnown = (await tenantCounts.ofTenant(run.sync, tenant)).length > 0;
-    const [other] = await tenantCounts.alsoDeliveredBy(run.sync, tenant);
+    const [other] = await tenantCounts.otherSyncsWith(run.sync, tenant);
     if (isKnown && other === undefined) continue;
     const why = isKnown
       ? `the sync ${other} delivers to the tenant ${quoted(tenant)}, too: its records must not be marked`

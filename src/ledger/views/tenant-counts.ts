@@ -24,7 +24,7 @@ export interface TenantCountsView {
     tenants: readonly string[],
   ): Promise<readonly { readonly tenant: string; readonly mapping: string; readonly accepted: number }[]>;
   /** The other syncs that have records of the tenant in a schema definition that this one fills. */
-  alsoDeliveredBy(sync: string, tenant: string): Promise<readonly string[]>;
+  otherSyncsWith(sync: string, tenant: string): Promise<readonly string[]>;
 }
 
 /** A row for each mapping, tenant and table, to be summed up. Rows whose tenant is not known have the id 0. */
@@ -74,7 +74,7 @@ export const openTenantCounts = (knex: Knex): TenantCountsView => ({
     );
     return rows;
   },
-  async alsoDeliveredBy(sync, tenant) {
+  async otherSyncsWith(sync, tenant) {
     const { rows } = await knex.raw<{ rows: { sync: string }[] }>(
       `SELECT DISTINCT o.sync FROM mappings m JOIN mappings o ON o.schema_name = m.schema_name AND o.sync <> m.sync
          JOIN record_blocks b ON b.mapping_id = o.id AND b.accepted > 0 JOIN tenants t ON t.id = b.tenant_id
