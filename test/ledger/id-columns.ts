@@ -35,7 +35,7 @@ export const NOT_FORGOTTEN: Readonly<Record<string, string>> = {
   'it holds a value of a cursor, which is a time or a number, and no id':
     'partitions.cursor_from partitions.cursor_before partitions.resume_cursor',
   'it holds hashes':
-    'positions.reads partitions.reads waiting.content_hash sync_files.hash schema_definitions.definition_hash runs.mapping_version dead_letters.mapping_version alert_deliveries.target',
+    'positions.reads partitions.reads waiting.content_hash sync_files.hash tenant_lists.hash schema_definitions.definition_hash runs.mapping_version dead_letters.mapping_version alert_deliveries.target',
   'it holds a word of a list or of the error catalogue':
     'audit.action audit.origin alerts.problem alert_deliveries.problem waiting.reason dead_letters.code dead_letters.rule ' +
     'partition_requests.operation partition_requests.status removal_plans.state runs.kind runs.mode runs.trigger runs.outcome runs.failure_code runs.retrying_code partitions.kind batches.state',

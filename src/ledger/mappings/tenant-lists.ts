@@ -1,4 +1,5 @@
 /** How each sync has told the tenants of its rows: a row of a moved tenant has not changed itself, and has to be read again. */
+import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { TenantRule } from '../../domain/sync/sync.js';
 import { inTransaction } from '../database/statements.js';
@@ -31,11 +32,13 @@ export const openTenantLists = (knex: Knex): TenantLists => ({
   },
   async note(sync, rule) {
     const list = listOf(rule);
-    const known = await knex('tenant_lists').where({ sync }).first<ListRow | undefined>();
-    if (known !== undefined && isCovered(list, known.list)) return known.moves;
+    const hash = createHash('sha256').update(JSON.stringify(list)).digest('hex').slice(0, 32);
+    // A live run asks each few seconds, and there may be thousands of tenants.
+    const same = await knex('tenant_lists').where({ sync, hash }).first<Pick<ListRow, 'moves'> | undefined>('moves');
+    if (same !== undefined) return same.moves;
     return inTransaction(knex, async (trx) => {
       await trx('tenant_lists')
-        .insert({ sync, list: JSON.stringify(list) })
+        .insert({ sync, hash, list: JSON.stringify(list) })
         .onConflict('sync')
         .ignore();
       const before = await trx('tenant_lists').where({ sync }).forUpdate().first<ListRow>();
@@ -43,7 +46,7 @@ export const openTenantLists = (knex: Knex): TenantLists => ({
       const tenants = before.list.column === list.column ? { ...before.list.tenants, ...list.tenants } : list.tenants;
       await trx('tenant_lists')
         .where({ sync })
-        .update({ list: JSON.stringify({ column: list.column, tenants }), moves });
+        .update({ hash, list: JSON.stringify({ column: list.column, tenants }), moves });
       return moves;
     });
   },
@@ -58,11 +61,6 @@ const listOf = (rule: TenantRule): KeptList =>
   rule.kind === 'constant'
     ? { column: null, tenants: { '': rule.tenant } }
     : { column: rule.column, tenants: Object.fromEntries(rule.values) };
-
-/** Whether nothing of the list is new. */
-const isCovered = (list: KeptList, known: KeptList): boolean =>
-  list.column === known.column &&
-  Object.entries(list.tenants).every(([value, tenant]) => tenantOf(known, value) === tenant);
 
 function movesWith(list: KeptList, { list: before, moves }: ListRow): number {
   const hasMoved =

@@ -99,7 +99,8 @@ export const OPERATING_TABLES = `
   -- How a sync tells the tenants of rows, and how often that has moved rows to another one (mappings/tenant-lists.ts).
   CREATE TABLE tenant_lists (
     sync text PRIMARY KEY,
-    list json NOT NULL,
+    hash text NOT NULL, -- of what was noted last
+    list json NOT NULL, -- also with values that are not listed any more
     moves integer NOT NULL DEFAULT 0
   );
 
