@@ -45,6 +45,7 @@ export function composeSync(
   meters: Meters,
   limits: SyncLimits,
   onRetry: OnRetry,
+  tenantsOfRun: (runId: string, read: () => Promise<TenantRule>) => Promise<TenantRule>,
 ): ComposedSync {
   const { source, chunks } = openReader(spec.source, onRetry);
   const { requestsAtOnce, requestsPerSecond } = spec.upload;
@@ -63,10 +64,13 @@ export function composeSync(
   );
   const runs = new Map<string, OpenSync>();
   const deferred = deferredReferences(spec.mappings).fields;
-  const open = (): OpenSync => {
-    const tenant = once(async (): Promise<TenantRule> =>
-      spec.tenant.kind === 'table' ? readTenantList(source, spec.tenant) : spec.tenant,
-    );
+  const open = (runId: string | null): OpenSync => {
+    const tenant = once(async (): Promise<TenantRule> => {
+      const config = spec.tenant;
+      if (config.kind !== 'table') return config;
+      const read = () => readTenantList(source, config);
+      return runId === null ? read() : tenantsOfRun(runId, read);
+    });
     const mapping = async (name: string): Promise<OpenMapping> => {
       const mappingSpec = spec.mappings.find((m) => m.name === name)!;
       const mappingId = await (await mappingIds()).mappingId(spec.name, name, mappingSpec.schema.name);
@@ -104,13 +108,13 @@ export function composeSync(
       // Another version of the files may have set other limits in the meantime.
       limited();
       const key = spec.tenant.kind === 'table' ? runId : '';
-      const sync = runs.get(key) ?? open();
+      const sync = runs.get(key) ?? open(runId);
       runs.delete(key);
       runs.set(key, sync);
       if (runs.size > RUNS_KEPT) runs.delete(runs.keys().next().value!);
       return sync;
     },
-    now: open,
+    now: () => open(null),
     close: () => source.close(),
   };
 }

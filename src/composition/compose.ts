@@ -8,6 +8,7 @@ import { platformAddress } from '../config/platform-address.js';
 import { packageVersion } from '../config/package-version.js';
 import { recordingInPlace } from '../delivery/retries-in-place.js';
 import { PartnerSyncError } from '../domain/errors.js';
+import type { TenantRule } from '../domain/sync/sync.js';
 import type { LedgerView } from '../ledger/ledger-view.js';
 import { openParts, openView, type Composing } from './open-parts.js';
 import type { MappingIds } from './compose-sync.js';
@@ -20,7 +21,9 @@ export function compose(env: Env, composing: Composing = {}): Parts {
     composing.openLedger ??
     (async (url) => (await import('../ledger/ledger.js')).openLedger(url, composing.meters?.ledger));
   const onRetry = recordingInPlace(async () => (await parts.ledger()).runs);
-  const parts = openParts(env, open, { ...composing, onRetry }, (ledger, isOpen, view) =>
+  const tenantsOfRun = async (runId: string, sync: string, read: () => Promise<TenantRule>): Promise<TenantRule> =>
+    (await (await parts.ledger()).tenantLists.ofRun(runId, sync, read)).rule;
+  const parts = openParts(env, open, { ...composing, onRetry, tenantsOfRun }, (ledger, isOpen, view) =>
     inFleet(env, { open: ledger, isOpen, view }),
   );
   return {

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { requireVariable, type Env } from '../config/environment.js';
 import { NO_METERS, type Meters } from '../domain/monitoring/meters.js';
 import type { OnRetry } from '../domain/monitoring/retries.js';
+import type { TenantRule } from '../domain/sync/sync.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { LedgerView } from '../ledger/ledger-view.js';
 import type { OpenReader } from '../reading/reader.js';
@@ -44,8 +45,11 @@ export function openParts<L extends LedgerView>(
     warn = () => undefined,
     meters = NO_METERS,
     onRetry = () => () => undefined,
+    tenantsOfRun = (_runId, _sync, read) => read(),
   }: Composing & {
     readonly mappingIds?: () => Promise<MappingIds>;
+    /** How a run tells tenants; `read` reads the list in the source. By default each process reads it itself. */
+    readonly tenantsOfRun?: (runId: string, sync: string, read: () => Promise<TenantRule>) => Promise<TenantRule>;
     /** For each sync, what is told of its retries in place. */
     readonly onRetry?: (sync: string) => OnRetry;
   },
@@ -93,6 +97,7 @@ export function openParts<L extends LedgerView>(
         meters,
         limits,
         onRetry(spec.name),
+        (runId, read) => tenantsOfRun(runId, spec.name, read),
       ),
   });
   live.add(syncs);

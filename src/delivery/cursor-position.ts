@@ -16,14 +16,15 @@ export interface CursorPosition {
 /** What is known of a position before the source is asked. */
 export interface StoredPosition {
   readonly stored: Position | null;
-  /** How often rows have moved to another tenant without having changed ({@link TenantLists.note}). */
+  /** How often rows have come to belong to another tenant without having changed (tenant-moves.ts). */
   readonly tenantMoves: number;
 }
 
 /**
  * The position from which the mapping is read now. One in another table, query, column, type or zone tells nothing of these rows, nor
- * does one from before rows moved to another tenant, nor one that the source's clock has yet to reach, by more than the overlap: what changes until then would be below it.
- * To be asked before the high watermark is taken: if the column is altered in between, the next run notices.
+ * does one from before rows came to belong to another tenant, nor one that the source's clock has yet to reach, by more than the overlap:
+ * what changes until then would be below it. To be asked before the high watermark is taken: if the column is altered in between, the next
+ * run notices.
  */
 export async function cursorPosition(
   source: OpenSync['source'],

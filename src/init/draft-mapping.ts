@@ -79,7 +79,8 @@ export async function draftMapping(table: SourceTable, context: DraftContext): P
 async function deletionOf(table: SourceTable, context: DraftContext): Promise<CatalogColumn | undefined> {
   for (const column of deletionColumns(table, context.samples.get(table.table)!)) {
     if (keyOf(table).includes(column.name) || isReference(table, column, context)) continue;
-    if (!column.nullable || (await context.hasNull(table, column.name))) return column;
+    const isFlag = /^(boolean|integer)$/.test(column.type);
+    if (isFlag || (await context.hasNull(table, column.name))) return column;
   }
   return undefined;
 }

@@ -171,7 +171,8 @@ describe('on tables that mark deleted rows', () => {
     database = await createDatabase();
     await database.query(`
       CREATE TABLE customers (id int PRIMARY KEY, email text, updated_at timestamptz NOT NULL, deleted_at timestamptz);
-      CREATE TABLE orders (id int PRIMARY KEY, note text, "isDeleted" boolean NOT NULL);
+      CREATE TABLE orders (id int PRIMARY KEY, note text, "isDeleted" boolean DEFAULT false);
+      INSERT INTO orders VALUES (1, 'x', false);
       CREATE TABLE coupons (id int PRIMARY KEY, code text, deleted smallint NOT NULL);
       CREATE TABLE photos (id int PRIMARY KEY, removed text, deleted_by int, deleted int, "deletedAt" bigint NOT NULL DEFAULT 0);
       CREATE TABLE carts (id int PRIMARY KEY, deleted_at timestamptz NOT NULL DEFAULT '9999-12-31', removal_date date);

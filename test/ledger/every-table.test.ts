@@ -78,7 +78,7 @@ const KEPT: Readonly<Record<string, string>> = {
   'a row for each tenant of the platform': 'tenants',
   'a small row for each sync and day, and no end of what they show': 'sync_days',
   'what is known of records, however old': 'record_blocks waiting dead_letters',
-  'removed as soon as nothing needs them': 'sync_files removals changed_rows',
+  'removed as soon as nothing needs them': 'sync_files run_tenants removals changed_rows',
   'a row for each migration': 'migrations migrations_lock',
 };
 

@@ -53,6 +53,6 @@ export const NOT_FORGOTTEN: Readonly<Record<string, string>> = {
   'it holds counts, names and causes':
     'change_feeds.problem change_feeds.given_up audit.subject alerts.what guards.hold guards.approved removal_plans.exceeded runs.skipped runs.report',
   'it holds masked text': 'dead_letters.reason dead_letters.shape waiting.rejection runs.failure_message',
-  'it names the tenant, whose own id stays': 'tenants.platform_id tenant_lists.list',
+  'it names the tenant, whose own id stays': 'tenants.platform_id tenant_lists.list run_tenants.list',
   'it names a migration': 'migrations.name',
 };

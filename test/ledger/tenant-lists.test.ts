@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { TenantRule } from '../../src/domain/sync/sync.js';
 import { ledgerForTests } from './ledger-for-tests.js';
+import { newRun } from './new-partition.js';
 
 const the = ledgerForTests();
 
@@ -12,6 +13,14 @@ const by = (column: string, values: Readonly<Record<string, string>>): TenantRul
   column,
   values: new Map(Object.entries(values)),
 });
+
+/** What a run goes by that begins with this rule, and ends. */
+async function runWith(sync: string, rule: TenantRule) {
+  const run = await newRun(the.ledger, { sync });
+  const tenants = await the.ledger.tenantLists.ofRun(run, sync, () => Promise.resolve(rule));
+  await the.ledger.runs.end(run, 'failed');
+  return tenants;
+}
 
 it.each<[string, readonly [TenantRule, ...TenantRule[]], number]>([
   ['the same again', [one('north'), one('north')], 0],
@@ -42,21 +51,37 @@ it.each<[string, readonly [TenantRule, ...TenantRule[]], number]>([
   ],
 ])('%s', async (_what, rules, moves) => {
   const sync = randomUUID();
-  const { tenantLists } = the.ledger;
-  for (const rule of rules.slice(0, -1)) await tenantLists.note(sync, rule);
+  for (const rule of rules.slice(0, -1)) await runWith(sync, rule);
 
   const last = rules.at(-1)!;
-  expect(await tenantLists.moves(sync, last)).toBe(moves);
-  expect(await tenantLists.note(sync, last)).toBe(moves);
-  expect(await tenantLists.note(sync, last)).toBe(moves);
+  expect(await the.ledger.tenantLists.moves(sync, last)).toBe(moves);
+  for (let time = 1; time <= 2; time++) expect((await runWith(sync, last)).moves).toBe(moves);
 });
 
-it('counts a move once, however many runs notice it at the same time', async () => {
+it('counts a move once, however many runs begin with it at the same time', async () => {
   const sync = randomUUID();
-  const { tenantLists } = the.ledger;
-  await tenantLists.note(sync, one('north'));
+  await runWith(sync, one('north'));
 
-  const noted = await Promise.all(Array.from({ length: 5 }, () => tenantLists.note(sync, one('south'))));
+  const begun = await Promise.all(Array.from({ length: 5 }, () => runWith(sync, one('south'))));
 
-  expect(noted).toEqual([1, 1, 1, 1, 1]);
+  expect(begun.map(({ moves }) => moves)).toEqual([1, 1, 1, 1, 1]);
+});
+
+it('is the same in all processes of a run, whichever of them reads the list first, until the run ends', async () => {
+  const sync = randomUUID();
+  await runWith(sync, by('shop', { a: 'north' }));
+  const run = await newRun(the.ledger, { sync });
+  const lists = [by('shop', { a: 'south' }), by('shop', { a: 'north' })];
+
+  const [first, ...others] = await Promise.all(
+    [...lists, ...lists].map((rule) => the.ledger.tenantLists.ofRun(run, sync, () => Promise.resolve(rule))),
+  );
+
+  for (const other of others) expect(other).toEqual(first);
+  expect(await the.ledger.tenantLists.ofRun(run, sync, () => Promise.reject(new Error('read again')))).toEqual(first);
+  await the.ledger.runs.end(run, 'failed');
+  expect(await the.database.query(`SELECT FROM partner_sync.run_tenants WHERE run_id = $1`, [run])).toEqual([]);
+  const late = await the.ledger.tenantLists.ofRun(run, sync, () => Promise.resolve(lists[0]!));
+  expect(late.rule).toEqual(lists[0]);
+  expect(await the.database.query(`SELECT FROM partner_sync.run_tenants WHERE run_id = $1`, [run])).toEqual([]);
 });

@@ -1,7 +1,8 @@
 /** Rows that belong to another tenant than before although they have not changed: the files, or a list in the source, say so. */
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
+import { compose } from '../../src/composition/compose.js';
 import { runInProcess } from '../cli/in-process.js';
-import { fill, shopForTest, SYNC, type Shop } from './shop.js';
+import { fill, openRunByHand, shopForTest, SYNC, type Shop } from './shop.js';
 
 const syncFile = (tenant: string, changes = ''): string => `source: { connection: '\${env:SOURCE_URL}' }
 tenant: { column: shop, ${tenant} }
@@ -72,4 +73,30 @@ it('mappings that go by a change feed are loaded again, although the feed tells 
   await shop.source.query(`UPDATE shop.tenants SET platform_id = 'south' WHERE code = 'n'`);
   expect(await shop.run()).toMatchObject({ outcome: 'complete', total: { accepted: 15 } });
   expect(await shop.run()).toMatchObject({ total: { read: 0 } });
+});
+
+it('all workers of a run go by the list that the first of them has read', async () => {
+  const shop = await shopWithList();
+  const { runId } = await openRunByHand(shop);
+  const other = compose(shop.env);
+  onTestFinished(() => other.close());
+
+  const before = await (await shop.parts.openSync(SYNC, runId)).tenantRule();
+  await shop.source.query(`UPDATE shop.tenants SET platform_id = 'south' WHERE code = 'n'`);
+
+  expect(await (await other.openSync(SYNC, runId)).tenantRule()).toEqual(before);
+  expect(await (await other.openSync(SYNC)).tenantRule()).not.toEqual(before);
+});
+
+it('rows of a value that only a replay has sent move, too', async () => {
+  const shop = await shopWithList();
+  await shop.source.query(`UPDATE shop.customers SET shop = 'b' WHERE id = 2`);
+  await shop.run();
+  await shop.source.query(`INSERT INTO shop.tenants VALUES ('b', 'south')`);
+  await shop.backfill({ replay: {}, mappings: ['customers'] });
+  expect(await shop.stored('customer', '2', 'south')).not.toBeNull();
+
+  await shop.source.query(`UPDATE shop.tenants SET platform_id = 'north' WHERE code = 'b'`);
+  await shop.run();
+  expect(await shop.stored('customer', '2', 'north')).not.toBeNull();
 });

@@ -31,6 +31,16 @@ async function corrected(
   return shop;
 }
 
+/** As if the sync `other` delivered the customers of north now. */
+async function takeOver(shop: Shop): Promise<void> {
+  await shop.state.query(`
+    INSERT INTO partner_sync.mappings (sync, name, schema_name) VALUES ('other', 'customers', 'customer');
+    INSERT INTO partner_sync.record_blocks (mapping_id, tenant_id, low, accepted, records)
+      SELECT o.id, b.tenant_id, b.low, b.accepted, b.records FROM partner_sync.record_blocks b
+        JOIN partner_sync.mappings m ON m.id = b.mapping_id AND m.sync = 'shop' AND m.name = 'customers'
+        JOIN partner_sync.tenants t ON t.id = b.tenant_id AND t.platform_id = 'north', partner_sync.mappings o WHERE o.sync = 'other'`);
+}
+
 it('status says so, and a mirror run that is told the tenant marks the records there, and no others', async () => {
   const shop = await corrected('north', 'south');
 
@@ -85,13 +95,7 @@ it('a plan that is large is carried out by the run that approves it, which need 
 
 it('records are left alone that another sync delivers to the same tenant now', async () => {
   const shop = await corrected('north', 'south');
-  // As if the sync "other" had taken the tenant over.
-  await shop.state.query(`
-    INSERT INTO partner_sync.mappings (sync, name, schema_name) VALUES ('other', 'customers', 'customer');
-    INSERT INTO partner_sync.record_blocks (mapping_id, tenant_id, low, accepted, records)
-      SELECT o.id, b.tenant_id, b.low, b.accepted, b.records FROM partner_sync.record_blocks b
-        JOIN partner_sync.mappings m ON m.id = b.mapping_id AND m.sync = 'shop' AND m.name = 'customers'
-        JOIN partner_sync.tenants t ON t.id = b.tenant_id AND t.platform_id = 'north', partner_sync.mappings o WHERE o.sync = 'other'`);
+  await takeOver(shop);
 
   expect((await command(shop, 'status', SYNC)).stdout).not.toContain('no longer delivers');
   const run = await shop.start('sync', {
@@ -102,8 +106,17 @@ it('records are left alone that another sync delivers to the same tenant now', a
   });
   expect(await failureOf(run)).toMatchObject({
     type: 'input_invalid',
-    message: /the sync other delivers to the tenant "north", too/,
+    message: /the sync other delivers to the tenant "north" now/,
   });
+});
+
+it('records are left alone that another sync delivers by the time a plan of them is approved', async () => {
+  const shop = await corrected('north', 'south', undefined, `{ ${MARK}, hold: { records: 0, percent: 20 } }`);
+  const { removals } = await shop.run({ mode: 'mirror', mappings: ['customers'], formerTenants: ['north'] });
+  await takeOver(shop);
+
+  expect((await mirror(shop, [removals[0]!.plan])).removals).toMatchObject([{ state: 'done', records: 0 }]);
+  expect(await shop.stored('customer', '3', 'north')).toMatchObject({ email: 'c3@example.org' });
 });
 
 it('where no mapping says how to mark records, only forgetting them is proposed', async () => {

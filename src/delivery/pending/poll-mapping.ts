@@ -12,7 +12,7 @@ import { retryRecords } from './retry-records.js';
 import { LOOK_UP_ROWS } from '../../reading/read-rows-by-values.js';
 
 /**
- * Costs only two small queries if no record waits and no child was given up.
+ * Costs only a few small queries if no record waits and no child was given up.
  *
  * @param shouldContinue checked after each group of records that is sent
  * @returns whether all records that were due or ready have been sent

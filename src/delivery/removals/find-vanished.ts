@@ -28,7 +28,7 @@ export async function findVanished(
   run: { readonly runId: string; readonly shouldContinue: () => boolean },
 ): Promise<boolean> {
   const { removals } = deps.ledger;
-  const names = await tenantNames(deps, sync, run.runId);
+  const names = await tenantNames(deps, sync, mapping, run.runId);
   const trustsOwn = await deps.ledger.feeds.isOwnTrusted(mapping.mappingId, run.runId);
   do {
     const scanned = await removals.scan(plan, BLOCKS_AT_ONCE);
@@ -50,15 +50,18 @@ export async function findVanished(
 
 /**
  * The tenants that the sync declares, and those that the run was told no row belongs to any more, by their numbers in the ledger.
- * Records of other tenants are left alone.
+ * Records of other tenants are left alone, and so are those of former ones that another sync delivers by now.
  */
 async function tenantNames(
   { ledger }: Pick<Dependencies, 'ledger'>,
   sync: OpenSync,
+  { spec }: OpenMapping,
   runId: string,
 ): Promise<ReadonlyMap<number, string>> {
-  const run = await ledger.runs.find(runId);
-  const declared = new Set([...(await sync.tenants()), ...(run?.input.formerTenants ?? [])]);
+  const declared = new Set(await sync.tenants());
+  for (const tenant of (await ledger.runs.find(runId))?.input.formerTenants ?? [])
+    if ((await ledger.tenantCounts.otherSyncsWith(sync.spec.name, tenant, spec.schema.name)).length === 0)
+      declared.add(tenant);
   const ids = await ledger.ids.tenantIds([...declared]);
   return new Map([...ids].flatMap(([name, id]) => (declared.has(name) ? [[id, name] as const] : [])));
 }

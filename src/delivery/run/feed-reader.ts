@@ -17,6 +17,7 @@ import { milliseconds } from '../../domain/timeouts.js';
 import type { AcquiredFeed, RecordedChanges } from '../../ledger/changes/feeds.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import { affectedRows, changedByProblems, keysThrough, type AffectedRows } from '../../reading/affected-rows.js';
+import { tenantMoves } from '../tenant-moves.js';
 import type { Dependencies, OpenSync } from '../dependencies.js';
 
 /** The source reports what is recorded again until it is confirmed, which costs it about as much as a reading without changes. */
@@ -47,7 +48,7 @@ export async function acquireFeed(
   const { tables, ...state } = await feed.state();
   const { fed, unreported } = await fedMappings(
     sync,
-    await ledger.tenantLists.note(input.sync, await sync.tenantRule()),
+    await tenantMoves({ ledger }, sync, input.runId),
     tables,
     mappings.filter(({ name }) => !input.skipped.includes(name)),
   );

@@ -6,21 +6,23 @@ import type { RunRow } from '../../ledger/runs/runs.js';
 import type { Dependencies } from '../dependencies.js';
 
 /**
+ * @param schemas of the mappings that the run reads
  * @throws PartnerSyncError `input_invalid` for a tenant of which the ledger knows no record of the sync, as it is misspelled, and for one
- *   to which another sync delivers the same: these are that one's records now
+ *   to which another sync delivers all that this one has delivered: these are that one's records now
  */
 export async function assertFormerTenants(
   { ledger }: Pick<Dependencies, 'ledger'>,
   run: RunRow,
   { formerTenants = [] }: RunInput,
+  schemas: readonly string[],
 ): Promise<void> {
   const { tenantCounts, runs } = ledger;
   for (const tenant of formerTenants) {
     const isKnown = (await tenantCounts.ofTenant(run.sync, tenant)).length > 0;
-    const [other] = await tenantCounts.otherSyncsWith(run.sync, tenant);
-    if (isKnown && other === undefined) continue;
+    const others = await Promise.all(schemas.map((schema) => tenantCounts.otherSyncsWith(run.sync, tenant, schema)));
+    if (isKnown && others.some((syncs) => syncs.length === 0)) continue;
     const why = isKnown
-      ? `the sync ${other} delivers to the tenant ${quoted(tenant)}, too: its records must not be marked`
+      ? `the sync ${others[0]![0]} delivers to the tenant ${quoted(tenant)} now: its records must not be marked`
       : `the ledger knows no record of ${run.sync} in the tenant ${quoted(tenant)}`;
     const error = new PartnerSyncError('input_invalid', `"formerTenants": ${why}`);
     await runs.end(run.id, 'failed', error);

@@ -55,7 +55,13 @@ export async function openRun(
   const isOnlyRun = (await deps.ledger.runs.notEnded(spec.name)).every(({ id }) => id === run.id);
   // Limits that somebody set during an earlier run were for that run; a backfill that they slow down goes on under them.
   if (kind === 'sync' && input.continues === undefined && isOnlyRun) await deps.ledger.fleet.setRate(spec.name, null);
-  await assertFormerTenants(deps, run, input);
+  const schemas = spec.mappings.filter((mapping) => chosen.has(mapping.name) && removesRecords(mapping));
+  await assertFormerTenants(
+    deps,
+    run,
+    input,
+    schemas.map(({ schema }) => schema.name),
+  );
   await approveRemovals(deps, run, input);
   const order = runningOrder(spec.mappings);
   const connected = connectedMappings(spec, chosen);
@@ -87,7 +93,7 @@ export async function openRun(
 /** Why another attempt at opening the run has ended it. */
 const endedAlready = ({ id, sync, failure_code, failure_message }: RunRow): PartnerSyncError =>
   failure_code !== null && failure_code in ERROR_CATALOGUE
-    ? new PartnerSyncError(failure_code as ErrorCode, failure_message ?? '')
+    ? new PartnerSyncError(failure_code as ErrorCode, failure_message ?? '', { final: true })
     : new PartnerSyncError('run_stopped', `run ${id} of ${sync} has ended already`);
 
 /** The feeds of the chosen mappings, as far as the run goes by them. */

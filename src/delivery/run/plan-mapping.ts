@@ -12,6 +12,7 @@ import type { Ledger } from '../../ledger/ledger.js';
 import type { NewPartition, PlannedPartition } from '../../ledger/runs/partitions.js';
 import type { PartitionKind } from '../../ledger/runs/resume-point.js';
 import { momentOf } from '../../source/cursor-time.js';
+import { tenantMoves } from '../tenant-moves.js';
 import { isReadInOrder, partitionsOf } from './partitions-of.js';
 
 /** Key partitions of a mapping that are loaded side by side, by up to as many workers; each takes two at once. */
@@ -86,6 +87,8 @@ async function planRead(
 ): Promise<void> {
   const { mappingId } = mapping;
   const { partitions, deadLetters, changedRows } = ledger;
+  // A replay sends rows, too.
+  const moves = await tenantMoves({ ledger }, sync, plan.runId);
   if (plan.input.replay !== undefined)
     return partitions.planDeadLetters(plan.runId, mappingId, await deadLetters.newest(mappingId));
   const fed = await fedMapping(ledger, mapping, plan);
@@ -99,9 +102,8 @@ async function planRead(
     const changed = plan.mode === 'live' ? null : { ...(await changedRows.newest(mappingId)), readAt: fed.readAt };
     if (await partitions.planLeftToLoad(plan.runId, mappingId, changed)) return;
   }
-  const tenantMoves = await ledger.tenantLists.note(sync.spec.name, await sync.tenantRule());
   const stored = await partitions.position(mappingId);
-  const found = await partitionsOf(sync, mapping, plan, { stored, tenantMoves });
+  const found = await partitionsOf(sync, mapping, plan, { stored, tenantMoves: moves });
   const read = {
     expectedRows: await expectedRows(sync, mapping, plan, found),
     isComplete: isRunMode(plan.mode) && plan.input.limit === undefined,

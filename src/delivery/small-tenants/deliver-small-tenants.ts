@@ -26,6 +26,7 @@ import { sentRecordsOf } from '../chunk/sent-records-of.js';
 import type { Dependencies, OpenMapping, OpenSync } from '../dependencies.js';
 import { acquirePartition, type PartitionContext } from '../partition-context.js';
 import { cursorPosition } from '../cursor-position.js';
+import { tenantMoves } from '../tenant-moves.js';
 import { timeSlice } from '../time-slice.js';
 import { recoverPartition } from '../upload/recover-partition.js';
 import { smallTenants } from './small-tenants.js';
@@ -95,7 +96,7 @@ async function deliverStep(refs: MappingRefs, firstPass: boolean, round: Round):
   const partition = await partitions.forSmallTenants(ref.runId, mapping.mappingId);
   const begin = () => beginStep(deps, sync, { ...ref, partitionId: partition.id }, signal);
   let context = partition.done ? null : await begin();
-  const bounds = await newRows(deps, sync, mapping, partition);
+  const bounds = await newRows(deps, sync, mapping, ref.runId, partition);
   if (bounds !== null) {
     // Whatever was not accepted is left to the reading in order: otherwise each round would send it again. The second of
     // two passes reads what the first one has read.
@@ -157,6 +158,7 @@ async function newRows(
   deps: Dependencies,
   sync: OpenSync,
   mapping: OpenMapping,
+  runId: string,
   { from }: SmallTenantsPartition,
 ): Promise<ReadBounds | null> {
   const { mappingId, plan, spec } = mapping;
@@ -166,7 +168,7 @@ async function newRows(
   if (spec.cursor === null) return from === null ? EVERYTHING : null;
   const position = await cursorPosition(sync.source, mapping, {
     stored: await deps.ledger.partitions.position(mappingId),
-    tenantMoves: await deps.ledger.tenantLists.note(sync.spec.name, await sync.tenantRule()),
+    tenantMoves: await tenantMoves(deps, sync, runId),
   });
   const cursorBefore = await sync.source.highWatermark(plan);
   return { ...EVERYTHING, cursorFrom: from ?? position.cursor, cursorBefore };

@@ -268,6 +268,7 @@ export function openRuns(knex: Knex): Runs {
         if (ended !== undefined) await trx.raw(COUNT_DAY, { run: runId });
         if (ended !== undefined && stop !== null) await writeAudit(trx, endOf(ended.sync, runId, stop));
         await trx('sync_leases').where({ run_id: runId }).delete();
+        await trx('run_tenants').where({ run_id: runId }).delete();
         await removeUnusedFiles(trx, runId);
       });
     },

@@ -23,8 +23,8 @@ export interface TenantCountsView {
     sync: string,
     tenants: readonly string[],
   ): Promise<readonly { readonly tenant: string; readonly mapping: string; readonly accepted: number }[]>;
-  /** The other syncs that have records of the tenant in a schema definition that this one fills. */
-  otherSyncsWith(sync: string, tenant: string): Promise<readonly string[]>;
+  /** The other syncs that have records of the tenant in this schema definition. */
+  otherSyncsWith(sync: string, tenant: string, schema: string): Promise<readonly string[]>;
 }
 
 /** A row for each mapping, tenant and table, to be summed up. Rows whose tenant is not known have the id 0. */
@@ -74,12 +74,12 @@ export const openTenantCounts = (knex: Knex): TenantCountsView => ({
     );
     return rows;
   },
-  async otherSyncsWith(sync, tenant) {
+  async otherSyncsWith(sync, tenant, schema) {
     const { rows } = await knex.raw<{ rows: { sync: string }[] }>(
-      `SELECT DISTINCT o.sync FROM mappings m JOIN mappings o ON o.schema_name = m.schema_name AND o.sync <> m.sync
-         JOIN record_blocks b ON b.mapping_id = o.id AND b.accepted > 0 JOIN tenants t ON t.id = b.tenant_id
-       WHERE m.sync = :sync AND t.platform_id = :tenant ORDER BY 1`,
-      { sync, tenant },
+      `SELECT DISTINCT m.sync FROM mappings m JOIN record_blocks b ON b.mapping_id = m.id AND b.accepted > 0
+         JOIN tenants t ON t.id = b.tenant_id
+       WHERE m.sync <> :sync AND m.schema_name = :schema AND t.platform_id = :tenant ORDER BY 1`,
+      { sync, tenant, schema },
     );
     return rows.map((row) => row.sync);
   },

@@ -16,6 +16,9 @@ import { connectionsInUse, discardConnection, SILENT, withConnection } from '../
 import { affinityOf, typeOfDeclared } from './types.js';
 import { milliseconds } from '../../domain/timeouts.js';
 
+/** Connections that are opened for a statement at most, where the file seems to be another one each time, as on some shares. */
+const ATTEMPTS = 5;
+
 type Value = string | number | bigint | Buffer | null;
 
 /** Throws `config_invalid` for an address that cannot be used, `driver_missing` if the driver is not installed or not built. */
@@ -27,18 +30,25 @@ export const openWritingSqliteSession = (config: SourceConfig): Session => openS
 function openSession(config: SourceConfig, readonly: boolean): Session {
   const Driver = builtDriver();
   const filename = resolve(fileOf(config.connection));
+  /** The file that each connection reads. */
   const opened = new WeakMap<Database, string>();
+  let named = '';
   const knex = knexLibrary({
     client: 'better-sqlite3',
     log: SILENT,
-    connection: { filename, options: { readonly } },
+    // Called before each connection is opened.
+    connection() {
+      named = identityOf(filename);
+      return { filename, options: { readonly } };
+    },
     useNullAsDefault: true,
     pool: {
       min: 0,
       max: config.poolMax,
       afterCreate(db: Database, done: (error: unknown, db: Database) => void) {
         db.pragma(`busy_timeout = ${config.statementTimeout * 1000}`);
-        opened.set(db, identityOf(filename));
+        // If another file got the name meanwhile, it is not known which one this is.
+        if (named === identityOf(filename)) opened.set(db, named);
         done(null, db);
       },
     },
@@ -46,10 +56,10 @@ function openSession(config: SourceConfig, readonly: boolean): Session {
   });
   return {
     async run({ sql, bindings }, { budget = Infinity, lookUp }: PageOptions = {}) {
-      while (true) {
+      for (let attempt = 1; ; attempt++) {
         const page = await withConnection(knex, (db: Database) => {
           // Through a connection, a file is read on that was moved away, or replaced by another one.
-          if (opened.get(db) !== identityOf(filename)) {
+          if (opened.get(db) !== identityOf(filename) && attempt < ATTEMPTS) {
             discardConnection(db);
             return null;
           }

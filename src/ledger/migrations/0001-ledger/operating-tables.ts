@@ -104,6 +104,13 @@ export const OPERATING_TABLES = `
     moves integer NOT NULL DEFAULT 0
   );
 
+  -- How a run tells them, until it ends: all its processes go by this.
+  CREATE TABLE run_tenants (
+    run_id bigint PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
+    list json NOT NULL,
+    moves integer NOT NULL
+  );
+
   -- Schema definitions that were pushed.
   CREATE TABLE schema_definitions (
     platform text NOT NULL, -- its address
