@@ -1,6 +1,7 @@
 /** Sizes, times and counts on the pages are those of the code: each sentence here is made from what the code declares. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { retryDelay } from '../../src/delivery/parents/retry-delay.js';
 import { seconds, times } from '../../src/domain/timeouts.js';
@@ -42,6 +43,18 @@ const asOften = (factor: number): string => (factor === 2 ? 'twice' : `${factor}
 const idsAtOnce =
   constant('src/delivery/removals/find-vanished.ts', 'BLOCKS_AT_ONCE') *
   constant('src/ledger/record-index/cut-block.ts', 'BLOCK_RECORDS');
+
+const inFolder = (path: string): readonly string[] =>
+  readdirSync(join(ROOT, path), { recursive: true, encoding: 'utf8' });
+/** A run that continues as another execution has several files. */
+const shapes = inFolder('test/workflows/histories').filter((name) => /\/[a-z-]+\.json$/.test(name)).length;
+const inCi = declared('.ci/run', 'simulate -- --seeds');
+const keptSeeds = JSON.parse(readFileSync(join(ROOT, 'test/simulation/seeds.json'), 'utf8')) as readonly number[];
+const seedsInCi = inCi + keptSeeds.filter((seed) => seed > inCi).length;
+const plantedBugs = Object.keys(
+  ((await import(pathToFileURL(join(ROOT, 'scripts/simulation/planted-bugs.mjs')).href)) as { PLANTED_BUGS: object })
+    .PLANTED_BUGS,
+).length;
 
 const SENTENCES: Readonly<Record<string, readonly string[]>> = {
   'docs/architecture.md': [
@@ -87,6 +100,15 @@ const SENTENCES: Readonly<Record<string, readonly string[]>> = {
     `whose transaction is open for more than ${UNSEEN_TRANSACTIONS_DELAY} seconds`,
     `About ${MAX_PAGE_CHARACTERS / MIB} million characters of a page`,
     `more than ${times('sourceSlowPage') === 0.25 ? 'a quarter' : '?'} of the statement timeout`,
+  ],
+  'README.md': [
+    `${seedsInCi} seeds, and 20 new ones each time`,
+    `${shapes} shapes of recorded runs, replayed with the code as it is`,
+  ],
+  'docs/reliability.md': [
+    `Recorded histories of ${shapes} shapes of run are replayed`,
+    `\`scripts/simulation/planted-bugs.mjs\` lists ${plantedBugs}.`,
+    `In CI, seeds 1 to ${inCi} run each time`,
   ],
   'docs/mapping.md': [
     `statementTimeout: ${seconds('sourceStatement')}s`,
