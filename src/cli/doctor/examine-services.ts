@@ -96,16 +96,22 @@ function tokenExpiry(token: string | undefined): Examined | null {
     : ok('token', `valid until ${when}`);
 }
 
-/** Whether the platform has records of the sync in tenants to which it no longer delivers; nothing if it has none. */
-export const examineTenants = (parts: ViewParts, sync: SyncSpec): Promise<Examined[]> =>
-  examined('tenants', async () => {
+/**
+ * Whether the platform has records of the sync in tenants to which it no longer delivers; nothing if it has none, or if the source or the
+ * ledger does not respond: that is told already.
+ */
+export async function examineTenants(parts: ViewParts, sync: SyncSpec): Promise<Examined[]> {
+  try {
     const tenants = await (await parts.openSync(sync.name)).tenants();
     const ledger = await parts.ledgerIfAny();
     const former = ledger === null ? [] : await formerTenantsOf(ledger, sync, tenants);
-    return former.length === 0
-      ? []
-      : [warn('tenants', formerTenantsLine(former), formerTenantsRemedy(sync.name, former))];
-  });
+    if (former.length === 0) return [];
+    return [warn('tenants', formerTenantsLine(former), formerTenantsRemedy(sync.name, former))];
+  } catch (error) {
+    if (error instanceof PartnerSyncError) return [];
+    throw error;
+  }
+}
 
 /**
  * Whether the sync's schema definitions were pushed as they are, by the ledger: the platform has no call to read them.
