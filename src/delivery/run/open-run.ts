@@ -55,13 +55,8 @@ export async function openRun(
   const isOnlyRun = (await deps.ledger.runs.notEnded(spec.name)).every(({ id }) => id === run.id);
   // Limits that somebody set during an earlier run were for that run; a backfill that they slow down goes on under them.
   if (kind === 'sync' && input.continues === undefined && isOnlyRun) await deps.ledger.fleet.setRate(spec.name, null);
-  const schemas = spec.mappings.filter((mapping) => chosen.has(mapping.name) && removesRecords(mapping));
-  await assertFormerTenants(
-    deps,
-    run,
-    input,
-    schemas.map(({ schema }) => schema.name),
-  );
+  const marking = spec.mappings.filter((mapping) => chosen.has(mapping.name) && removesRecords(mapping));
+  await assertFormerTenants(deps, run, input, marking);
   await approveRemovals(deps, run, input);
   const order = runningOrder(spec.mappings);
   const connected = connectedMappings(spec, chosen);
