@@ -47,5 +47,5 @@ it('leaves no lease behind, nothing to send, and rows about the failures that an
   const named = INPUTS.filter(([, input]) => (input as { sync?: unknown } | null | undefined)?.sync === 'shop');
   expect(runs!.failed).toBe(named.length);
   expect(runs!.longest).toBeLessThan(600);
-  expect(runs!.modes).toEqual(['-', 'backfill', 'full', 'incremental']);
+  expect(runs!.modes).toEqual(['-', 'backfill', 'full', 'incremental', 'mirror']);
 });
