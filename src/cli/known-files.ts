@@ -13,3 +13,13 @@ export async function knownSpec(parts: CommonParts, sync: string): Promise<SyncS
     throw error;
   }
 }
+
+/** The same for what is only of use beside something else: null as well if the files are wrong; `check` says how. */
+export async function specIfValid(parts: CommonParts, sync: string): Promise<SyncSpec | null> {
+  try {
+    return (await parts.loadSync(sync)).spec;
+  } catch (error) {
+    if (error instanceof PartnerSyncError && error.code === 'config_invalid') return null;
+    throw error;
+  }
+}

@@ -8,6 +8,7 @@ import type { MappingMeter, Meters } from '../domain/monitoring/meters.js';
 import type { OnRetry } from '../domain/monitoring/retries.js';
 import { referencesOf } from '../domain/records/references.js';
 import type { SyncSpec, TenantRule } from '../domain/sync/sync.js';
+import { tenantsTold } from '../domain/sync/tenants-told.js';
 import { deferredReferences } from '../mapping/order/running-order.js';
 import type { SyncLimits } from '../platform/sync-limits.js';
 import type { Chunk } from '../reading/chunk.js';
@@ -96,10 +97,7 @@ export function composeSync(
         return Promise.reject(new PartnerSyncError('unexpected', `${spec.name} has no mapping ${name}`));
       },
       tenantRule: tenant,
-      async tenants() {
-        const rule = await tenant();
-        return rule.kind === 'constant' ? [rule.tenant] : [...new Set(rule.values.values())];
-      },
+      tenants: async () => tenantsTold(await tenant()),
     };
   };
   return {

@@ -2,6 +2,7 @@
 import { ERROR_CATALOGUE, type ErrorCode } from '../domain/errors.js';
 import { formatFinding, type Finding } from '../domain/sync/finding.js';
 import type { TenantConfig } from '../domain/sync/sync.js';
+import { tenantsTold } from '../domain/sync/tenants-told.js';
 import { quantity } from '../domain/values/quantity.js';
 import type { Env } from '../config/environment.js';
 import { printable } from '../cli/output/text-table.js';
@@ -83,8 +84,7 @@ async function check(folder: string, sync: string, env: Env): Promise<Omit<Overv
 }
 
 /** Those that the files name; a list in the source is read only by runs. */
-const tenantsOf = (tenant: TenantConfig): string[] =>
-  tenant.kind === 'constant' ? [tenant.tenant] : tenant.kind === 'column' ? [...new Set(tenant.values.values())] : [];
+const tenantsOf = (tenant: TenantConfig): readonly string[] => (tenant.kind === 'table' ? [] : tenantsTold(tenant));
 
 /** `run 3 of shop (incremental): complete`; of a failed one the reason, and in a second line what to do. */
 export function runLines({ run, sync, mode, outcome, failure }: ShownRun): string[] {

@@ -11,6 +11,10 @@ upload: { inDoubtDelay: 1s, waitForPending: 5s }
 
 const command = (shop: Shop, ...args: string[]) => runInProcess(args, shop.env);
 
+/** A run that is told that no row belongs to north any more. */
+const markNorth = (shop: Shop) =>
+  command(shop, 'run', SYNC, '--mode', 'mirror', '--mapping', 'customers', '--former-tenant', 'north');
+
 /** Customers 1 to 5, delivered to north, and then to south, to which they belong. */
 async function corrected(
   wrong: string,
@@ -50,17 +54,7 @@ it('status says so, and a mirror run that is told the tenant marks the records t
   expect(before.stdout).toContain('partner-sync run shop --mode mirror --former-tenant north');
   expect((await mirror(shop)).removals).toMatchObject([{ state: 'done', records: 0 }]);
 
-  const told = await command(
-    shop,
-    'run',
-    SYNC,
-    '--mode',
-    'mirror',
-    '--mapping',
-    'customers',
-    '--former-tenant',
-    'north',
-  );
+  const told = await markNorth(shop);
   expect(told.code).toBe(0);
   expect(told.stdout).not.toContain(line);
   for (let id = 1; id <= 5; id++) {
@@ -73,17 +67,7 @@ it('status says so, and a mirror run that is told the tenant marks the records t
 it('a plan that is large is carried out by the run that approves it, which need not be told the tenant again', async () => {
   const shop = await corrected('north', 'south', undefined, `{ ${MARK}, hold: { records: 0, percent: 20 } }`);
 
-  const told = await command(
-    shop,
-    'run',
-    SYNC,
-    '--mode',
-    'mirror',
-    '--mapping',
-    'customers',
-    '--former-tenant',
-    'north',
-  );
+  const told = await markNorth(shop);
   expect(told.code).toBe(1);
   const [, plan] = /--approve (\d+)/.exec(told.stdout)!;
   const approved = await mirror(shop, [plan!]);

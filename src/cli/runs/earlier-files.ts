@@ -1,21 +1,16 @@
 /** Records that are as earlier files of a sync made them: only a run that reads all rows sends those of unchanged rows again. */
 import type { CommonParts } from '../../composition/parts.js';
-import { PartnerSyncError } from '../../domain/errors.js';
 import type { LedgerView } from '../../ledger/ledger-view.js';
+import { specIfValid } from '../known-files.js';
 
-/** Whether there may be such records; false if the files are missing here, or wrong: `check` says how. */
+/** Whether there may be such records; false if the files are missing here, or wrong. */
 export async function hasRecordsOfEarlierFiles(
   parts: CommonParts,
   ledger: Pick<LedgerView, 'runs'>,
   sync: string,
 ): Promise<boolean> {
-  try {
-    const { version } = (await parts.loadSync(sync)).spec;
-    return await ledger.runs.hasRecordsOfEarlierFiles(sync, version);
-  } catch (error) {
-    if (error instanceof PartnerSyncError && error.code === 'config_invalid') return false;
-    throw error;
-  }
+  const spec = await specIfValid(parts, sync);
+  return spec !== null && (await ledger.runs.hasRecordsOfEarlierFiles(sync, spec.version));
 }
 
 /** What to do about them. */

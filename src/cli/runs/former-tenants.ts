@@ -1,9 +1,10 @@
 /** Records in tenants to which a sync no longer delivers, as after a wrong tenant was corrected: no run touches them by itself. */
 import type { CommonParts } from '../../composition/parts.js';
-import { PartnerSyncError } from '../../domain/errors.js';
 import { quantity } from '../../domain/values/quantity.js';
 import { removesRecords, type SyncSpec } from '../../domain/sync/sync.js';
+import { tenantsTold } from '../../domain/sync/tenants-told.js';
 import type { LedgerView } from '../../ledger/ledger-view.js';
+import { specIfValid } from '../known-files.js';
 
 /** Records that the platform has in such a tenant. */
 export interface FormerTenant {
@@ -19,19 +20,9 @@ export async function formerTenants(
   ledger: Pick<LedgerView, 'tenantCounts'>,
   sync: string,
 ): Promise<readonly FormerTenant[]> {
-  try {
-    const { spec } = await parts.loadSync(sync);
-    const { tenant } = spec;
-    if (tenant.kind === 'table') return [];
-    return await formerTenantsOf(
-      ledger,
-      spec,
-      tenant.kind === 'constant' ? [tenant.tenant] : [...tenant.values.values()],
-    );
-  } catch (error) {
-    if (error instanceof PartnerSyncError && error.code === 'config_invalid') return [];
-    throw error;
-  }
+  const spec = await specIfValid(parts, sync);
+  if (spec === null || spec.tenant.kind === 'table') return [];
+  return formerTenantsOf(ledger, spec, tenantsTold(spec.tenant));
 }
 
 /** The same of a sync that delivers to these tenants; those with the most records first. */

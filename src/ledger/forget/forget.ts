@@ -207,6 +207,7 @@ async function remove(trx: Knex, { sync }: Forgetting, places: Places): Promise<
   await trx.raw(`DELETE FROM ${knownRows.DOUBTS}`, bindings);
   await trx.raw(`DELETE FROM ${knownRows.DEAD_LETTERS}`, bindings);
   if (areWhole(places)) await removeMappings(trx, places);
+  // Of the whole sync, nothing is known any more that a platform has.
   if (areWhole(places) && places.names === null) await trx('sync_platforms').where({ sync }).delete();
   if (places.id === null) return;
   await trx.raw(
